@@ -1,7 +1,7 @@
-// Beam search with a transformer of 4 + 4 layers, width 256, vocabulary 8,000, and the decoder's
-// cache: all sentences together, in one graph that is batched, beside one sentence at a time
-// without batching. Weights and translations can be written for beam_search.py, which has another
-// program translate the same.
+// Beam search with a transformer of 4 + 4 layers, width 256, vocabulary 8,000, and a decoder cache:
+// all sentences in one batched graph, and one sentence at a time without batching. Weights and
+// translations can be stored for beam_search.py, which repeats the translations with another
+// library.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
@@ -32,8 +32,8 @@ struct Translation {
   double log_prob;
 };
 
-/// Translates with random weights, which know no end: a translation gets the length of its source,
-/// or the one that is asked for.
+/// Translator with random weights, which have no notion of an end: a translation has the length of
+/// its source, or a given length.
 class Translator {
  public:
   explicit Translator(std::size_t length) : length_(length), end_(kWords, -kInfinity) {
@@ -45,7 +45,7 @@ class Translator {
     bias.set_value(no_end);
   }
 
-  /// The best translations of these sentences, found in the graph, whose memory is used again.
+  /// Best translations of these sentences, found in the graph, whose memory is reused.
   std::vector<Translation> translate(const std::vector<Tokens>& sentences, ComputationGraph& graph,
                                      std::size_t width) {
     graph.clear();
@@ -76,7 +76,7 @@ class Translator {
 
   struct State {
     DecoderCache cache;
-    std::size_t length;  // of the translation
+    std::size_t length;  // length of the translation
   };
 
   Expression placed(const Expression& x, unsigned first) {
@@ -84,7 +84,7 @@ class Translator {
   }
 
   Expression scores(State& state, unsigned last) {
-    // Nothing but the end may follow, whatever the decoder says.
+    // At the final length only the end may follow.
     if (state.cache.size() == state.length) return input(*graph_, {kWords}, end_);
     auto [y, now] = decoder_.step(state.cache, placed(target_.apply({last}), state.cache.size()));
     state.cache = std::move(now);
@@ -100,11 +100,11 @@ class Translator {
       {.layers = kLayers, .size = kSize, .heads = kHeads, .hidden = kHidden, .memory = kSize}};
   Linear output_{model_, {kSize, kWords}};
   ComputationGraph* graph_ = nullptr;
-  std::size_t length_;      // of translations; zero: that of the source
+  std::size_t length_;      // length of translations; zero: that of the source
   std::vector<float> end_;  // log-probabilities
 };
 
-/// Input for another program to repeat the run, and the time that it took here.
+/// Stores inputs for another library, and the time of this run.
 bool write_figures(const std::string& path, std::size_t length, std::size_t width,
                    const std::vector<Tokens>& sentences, const std::vector<Translation>& best,
                    double seconds) {
@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
   Translator translator(length);
   if (!weights.empty()) save_safetensors(weights, translator.model());
   std::vector<Translation> best;
-  // The seconds of all sentences, so many of them in a graph.
+  // Seconds for all sentences, with `most` sentences per graph.
   const auto time = [&](const char* name, bool batching, std::size_t most) {
     ComputationGraph graph(batching);
     const double seconds = bench::fastest(rounds, [&] {

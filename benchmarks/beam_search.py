@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Beam search with a transformer beside CTranslate2's, with the same weights, on one thread and in one run.
+"""Compares beam search with a transformer to CTranslate2 with equal weights, on one thread and in one run.
 
     cmake --build build/release --target bench-beam-search
     python3 benchmarks/beam_search.py --build build/release
 
-bench-beam-search writes its weights and the sentences, of which CTranslate2 gets a model and makes the same
-translations; the two take turns. Translations have the same number of tokens, and the end is as good as
-impossible before. So many sentences are translated at a time: ours in a graph, which takes them as they come,
-CTranslate2's in a batch, for which it sorts them by length. The fastest of all rounds counts, in CPU time of
-our thread and of CTranslate2's process. A ratio above 1 says that ours is faster. The translations must have
-the same log-probabilities, or it fails. CTranslate2, which needs numpy, is needed for nothing else.
+bench-beam-search stores its weights and sentences, from which a CTranslate2 model makes the same translations; the two
+alternate. Translations have equal numbers of tokens, and the end has probability zero before. Several sentences are
+translated at a time: ours in a graph, in the given order, CTranslate2's in a batch sorted by length. The fastest of all
+rounds counts, in CPU time of our thread and of CTranslate2's process. A ratio above 1 means that ours is faster. Fails
+unless the log-probabilities of translations are equal. CTranslate2, which needs numpy, is needed for nothing else.
 """
 
 import argparse
@@ -31,7 +30,7 @@ def ours(program, options, folder):
 
 
 def read_weights(np, path):
-    """The arrays of a safetensors file, by name and in the order of their bytes."""
+    """Arrays of a safetensors file by name, in the order of their bytes."""
     data = path.read_bytes()
     (size,) = struct.unpack_from("<Q", data)
     header = json.loads(data[8 : 8 + size])
@@ -44,25 +43,26 @@ def read_weights(np, path):
 
 
 def positions(np, count, size):
-    """Sines and cosines by turns, as sinusoidal_positions has them: CTranslate2's own are halves, and begin at 1."""
+    """Sines and cosines alternating, as in sinusoidal_positions; CTranslate2's own are in two halves, and begin at 1.
+    """
     angles = np.arange(count)[:, None] / 10000.0 ** (np.arange(0, size, 2) / size)
     return np.stack((np.sin(angles), np.cos(angles)), 2).reshape(count, size).astype(np.float32)
 
 
 def write_model(np, specs, weights, figures, folder):
-    """CTranslate2's model with our weights. Words are numbers."""
+    """Writes a CTranslate2 model with our weights. Words are numbers."""
     spec = specs.TransformerSpec.from_config(figures["layers"], figures["heads"], pre_norm=False)
 
     def norm(to, given):
         to.gamma, to.beta = next(given), next(given)
 
     def linear(to, given, layers=1):
-        """Several layers upon the same input are one product."""
+        """Combines several layers on the same input into one product."""
         matrices, biases = zip(*((next(given), next(given)) for _ in range(layers)))
         to.weight, to.bias = np.concatenate(matrices), np.concatenate(biases)
 
     def attention(to, given, widths):
-        """Products of queries, keys and values, and that of what was read; its norm."""
+        """Combines the products of queries, keys and values; then the output product and its norm."""
         for each, layers in zip(to.linear, widths):
             linear(each, given, layers)
         norm(to.layer_norm, given)
@@ -116,7 +116,7 @@ def theirs(translator, figures, rounds, together):
 
 
 def difference(figures, results):
-    """How many translations are the same, and the greatest difference of log-probabilities."""
+    """Number of equal translations, and maximum difference of log-probabilities."""
     same, worst = 0, 0.0
     for own, log_prob, other in zip(figures["translations"], figures["log_probs"], results):
         same += own == [int(word) for word in other.hypotheses[0]]
@@ -125,7 +125,7 @@ def difference(figures, results):
 
 
 def take_turns(ctranslate2, np, arguments, folder):
-    """Prints a line for each number of sentences at a time; false where a log-probability differs."""
+    """Prints a line for each number of simultaneous sentences; false if a log-probability differs."""
     program = pathlib.Path(arguments.build, "benchmarks", "bench-beam-search")
     options = []
     for name in ("rounds", "length", "beam", "sentences"):

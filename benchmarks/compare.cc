@@ -1,5 +1,4 @@
-// Differences between two files that bench-training wrote with --json: every figure of both, and
-// its ratio.
+// Compares two files written by bench-training --json: every figure of both, and its ratio.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>

@@ -1,5 +1,5 @@
-// Two-dimensional convolution and pooling, forward and backward, in GFLOP/s and as part of the
-// calibrator's.
+// Two-dimensional convolution and pooling, forward and backward, in GFLOP/s and relative to the
+// calibrator.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -54,7 +54,7 @@ Times measure(const Layer& l, int rounds, Build build) {
   return {forward, both - forward};
 }
 
-/// Times of both for one layer.
+/// Figures of one layer.
 nlohmann::json figures(const Layer& l, const Times& conv, const Times& pool) {
   return {{"name", l.name()},
           {"side", l.side},

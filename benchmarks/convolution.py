@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Convolution and pooling beside PyTorch's, on one thread and in one run.
+"""Compares convolution and pooling to PyTorch, on one thread and in one run.
 
     cmake --build build/release --target bench-convolution
     python3 benchmarks/convolution.py --build build/release
 
-bench-convolution and PyTorch take turns; the fastest of all rounds counts, in CPU time of the thread. A
-ratio above 1 says that ours is faster. PyTorch (any version, the CPU suffices) is needed for nothing
-else.
+bench-convolution and PyTorch alternate; the fastest of all rounds counts, in CPU time of the thread. A ratio above 1
+means that ours is faster. PyTorch (any version, CPU only) is needed for nothing else.
 """
 
 import argparse
@@ -39,7 +38,7 @@ def fastest(rounds, run):
 
 
 def theirs(torch, layer, rounds):
-    """Seconds of PyTorch for the same sizes, as bench-convolution gives them."""
+    """Seconds of PyTorch for the sizes of bench-convolution."""
     image = torch.rand(layer["batch"], layer["in"], layer["side"], layer["side"], requires_grad=True)
     window = layer["window"]
     weights = torch.rand(layer["out"], layer["in"], window, window, requires_grad=True)
@@ -56,14 +55,14 @@ def theirs(torch, layer, rounds):
 
     times = {}
     for name, function in functions.items():
-        forward = fastest(rounds, lambda: function().sum())  # noqa: B023, ours has the sum too
+        forward = fastest(rounds, lambda: function().sum())  # noqa: B023, ours includes the sum
         all_of_it = fastest(rounds, lambda: both(function))  # noqa: B023
         times[name] = {"forward": forward, "backward": all_of_it - forward}
     return times
 
 
 def merged(best, new):
-    """The smaller time of each."""
+    """Smaller times of both."""
     return {
         name: {part: min(best[name][part], new[name][part]) for part in best[name]}
         for name in OPERATIONS

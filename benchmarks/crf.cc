@@ -26,7 +26,7 @@ const std::vector<Task> kTasks = {{"30 words, 20 tags", 20, 30, 30},
                                   {"30 words, 72 tags", 72, 30, 30},
                                   {"30 words, 150 tags", 150, 30, 30}};
 
-/// Lengths, seconds.
+/// Lengths, and times in seconds.
 struct Figures {
   std::vector<unsigned> lengths;
   double loss, best;

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Linear-chain CRFs beside pytorch-crf's, on one thread and in one run.
+"""Compares linear-chain CRFs to pytorch-crf, on one thread and in one run.
 
     cmake --build build/release --target bench-crf
     python3 benchmarks/crf.py --build build/release
 
-bench-crf and pytorch-crf take turns; the fastest of all rounds counts, in CPU time of the thread. A ratio
-above 1 says that ours is faster. PyTorch (any version, the CPU suffices) and pytorch-crf are needed for
-nothing else.
+bench-crf and pytorch-crf alternate; the fastest of all rounds counts, in CPU time of the thread. A ratio above 1 means
+that ours is faster. PyTorch (any version, CPU only) and pytorch-crf are needed for nothing else.
 """
 
 import argparse
@@ -37,7 +36,7 @@ def fastest(rounds, run):
 
 
 def theirs(torch, torchcrf, task, rounds):
-    """Seconds of pytorch-crf for the same sentences, padded, as bench-crf gives them."""
+    """Seconds of pytorch-crf for the sentences of bench-crf, padded."""
     lengths, tags = task["lengths"], task["tags"]
     longest = max(lengths)
     crf = torchcrf.CRF(tags, batch_first=True)

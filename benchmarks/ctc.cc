@@ -19,13 +19,13 @@ constexpr unsigned kUtterances = 32;
 
 struct Task {
   std::string name;
-  unsigned symbols, shortest, longest;  // a third of the frames are labels
+  unsigned symbols, shortest, longest;  // labels: a third of the frames
 };
 const std::vector<Task> kTasks = {{"60 frames, 20 labels, 30 symbols", 30, 60, 60},
                                   {"20 to 100 frames, 30 symbols", 30, 20, 100},
                                   {"400 frames, 133 labels, 30 symbols", 30, 400, 400}};
 
-/// Figures of each utterance; times in seconds.
+/// Sizes of each utterance, and times in seconds.
 struct Figures {
   std::vector<unsigned> frames, labels;
   double loss, with_softmax, beam;

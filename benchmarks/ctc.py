@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Connectionist temporal classification beside PyTorch's, on one thread and in one run.
+"""Compares connectionist temporal classification to PyTorch, on one thread and in one run.
 
     cmake --build build/release --target bench-ctc
     python3 benchmarks/ctc.py --build build/release
 
-bench-ctc and torch.nn.functional.ctc_loss take turns; the fastest of all rounds counts, in CPU time of the
-thread. A ratio above 1 says that ours is faster. PyTorch (any version, the CPU suffices) is needed for
-nothing else.
+bench-ctc and torch.nn.functional.ctc_loss alternate; the fastest of all rounds counts, in CPU time of the thread. A
+ratio above 1 means that ours is faster. PyTorch (any version, CPU only) is needed for nothing else.
 """
 
 import argparse
@@ -37,7 +36,7 @@ def fastest(rounds, run):
 
 
 def theirs(torch, task, rounds):
-    """Seconds of PyTorch for the same utterances, padded, as bench-ctc gives them."""
+    """Seconds of PyTorch for the utterances of bench-ctc, padded."""
     frames, labels = torch.tensor(task["frames"]), torch.tensor(task["labels"])
     symbols, count = task["symbols"], len(frames)
     scores = torch.randn(int(frames.max()), count, symbols, requires_grad=True)

@@ -26,7 +26,7 @@ const std::vector<Task> kTasks = {{"Eisner, 30 words", 30, {true, true}},
                                   {"Eisner, 60 words", 60, {true, true}},
                                   {"matrix-tree, 60 words", 60, {false, true}}};
 
-/// Seconds.
+/// Times in seconds.
 struct Figures {
   double loss, entropy, best, sample;
 };

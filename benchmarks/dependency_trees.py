@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Dependency trees beside supar's, on one thread and in one run.
+"""Compares dependency trees to supar, on one thread and in one run.
 
     cmake --build build/release --target bench-dependency-trees
     pip install --no-deps --target build/supar supar==1.1.4
     python3 benchmarks/dependency_trees.py --build build/release --supar build/supar
 
-bench-dependency-trees and supar's DependencyCRF and MatrixTree take turns; the fastest of all rounds counts, in
-CPU time of the thread. A ratio above 1 says that ours is faster. PyTorch (any version, the CPU suffices) and
-supar, of which only the module structs is loaded, are needed for nothing else.
+bench-dependency-trees and supar's DependencyCRF and MatrixTree alternate; the fastest of all rounds counts, in CPU time
+of the thread. A ratio above 1 means that ours is faster. PyTorch (any version, CPU only) and supar, of which only the
+module structs is loaded, are needed for nothing else.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def fastest(rounds, run):
 
 
 def supar_trees(folder):
-    """supar's module of trees, without the parsers around it and all that these need."""
+    """supar's module of trees, without the parsers and their dependencies."""
     for name in ("supar", "supar.utils"):
         package = types.ModuleType(name)
         package.__path__ = [str(pathlib.Path(folder, *name.split(".")))]
@@ -50,7 +50,7 @@ def supar_trees(folder):
 
 
 def theirs(torch, tree, task, rounds):
-    """Seconds of supar for as many sentences of the same length."""
+    """Seconds of supar for equally many sentences of equal length."""
     structure = tree.DependencyCRF if task["projective"] else tree.MatrixTree
     count, nodes = task["sentences"], task["words"] + 1
     scores = (4 * torch.randn(count, nodes, nodes)).requires_grad_()

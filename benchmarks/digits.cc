@@ -1,5 +1,5 @@
-// A network of ten convolutions with residual blocks, as examples/vision/digits has it, that tells
-// ten kinds of pictures of 28x28 apart: training, 64 pictures an update, in pictures a second.
+// Training of a network of ten convolutions with residual blocks, as in examples/vision/digits, on
+// ten classes of 28x28 pictures, 64 pictures per update, in pictures per second.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Training of ten convolutions beside PyTorch's, on one thread and in one run.
+"""Compares the training of ten convolutions to PyTorch, on one thread and in one run.
 
     cmake --build build/release --target bench-digits
     python3 benchmarks/digits.py --build build/release
 
-bench-digits and the same network in PyTorch take turns: pictures of 28x28, 64 an update, residual blocks
-with normalization of each picture by itself. The fastest of all rounds counts, in CPU time of the thread. A
-ratio above 1 says that ours is faster. PyTorch (any version, the CPU suffices) is needed for nothing else.
+bench-digits and the same network in PyTorch alternate: 28x28 pictures, 64 per update, residual blocks with
+normalization per picture. The fastest of all rounds counts, in CPU time of the thread. A ratio above 1 means that ours
+is faster. PyTorch (any version, CPU only) is needed for nothing else.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def ours(program, options):
 
 
 def theirs(torch, channels, updates, rounds, batch_norm):
-    """Pictures a second of PyTorch."""
+    """Pictures per second of PyTorch."""
     nn = torch.nn
 
     def norm(size):

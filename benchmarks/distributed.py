@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What two processes gain over one, on real data, and what a launcher costs a process that is alone.
+"""Speedup of two processes over one on real data, and overhead of a launcher for a single process.
 
     cmake --build build/release --target tagger treelstm rnnlm
     python3 benchmarks/distributed.py --build build/release --data DATA
 
 The example programs train with minibatches of 64 and 32 lanes: the tagger on DATA/ud-ewt, the trees of DATA/sst, the
-language model on the beginning of DATA/wikitext2. The plain program, the same with one graph an update instead of 32, one
-process under mpirun, two of them and one of two threads take turns. Figures are units a second, as the programs print them, of all epochs but the first, in which
-memory grows; ratios are to the plain program of the same round. A run during which other programs have taken more than
-a twentieth of a core is made again, at most a few times, and told if it counts all the same.
+language model on the beginning of DATA/wikitext2. Runs alternate: the plain program, the program with one graph per
+update instead of 32, one process under mpirun, two processes, and one process with two threads. Figures are units per
+second as printed by the programs, of all epochs except the first, in which memory grows; ratios are relative to the
+plain program of the same round. Runs during which other programs used more than a twentieth of a core are repeated, at
+most a few times, and marked if they still count.
 """
 
 import argparse
@@ -44,7 +45,7 @@ def seconds_of_children():
 
 
 def run_once(command):
-    """Units a second, and how many cores others have used."""
+    """Units per second, and the number of cores used by other processes."""
     others, begun = seconds_of_all() - seconds_of_children(), time.monotonic()
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=ENVIRONMENT)
     others = (seconds_of_all() - seconds_of_children() - others) / (time.monotonic() - begun)

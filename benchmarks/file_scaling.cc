@@ -1,5 +1,5 @@
-// Whether reading and writing many small things takes time in proportion to their number: each work
-// is done with n things and with twice as many.
+// Checks that reading and writing many small objects takes linear time: each task runs with n
+// objects and with 2 n.
 
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ using namespace dynet;
 
 std::string word(std::size_t i) { return "w" + std::to_string(i); }
 
-// So many parameters of one number, each in a collection of its own.
+// n parameters of one number, each in its own collection.
 struct Many {
   ParameterCollection pc;
 
@@ -47,7 +47,7 @@ std::vector<NamedTensor> many_tensors(std::size_t n) {
   return all;
 }
 
-// Timed work, made ready for n items in a folder.
+// Timed work, prepared for n items in a folder.
 using Work = std::function<void()>;
 struct Task {
   const char* name;

@@ -1,4 +1,4 @@
-// How long saving and loading a model takes beside copying its file with cp and flushing the copy.
+// Time of saving and loading a model, relative to copying its file with cp and flushing the copy.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 using namespace dynet;
 
-// The fastest so far of something that is done again and again.
+// Fastest of repeated measurements.
 class Fastest {
  public:
   template <class Work>
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
     model.add_lookup_parameters(1024 * mebibytes, {256}, ParameterInitConst(0.5f));
     const double size = 1e-9 * 1024 * 1024 * mebibytes;
     Fastest saving, copying, loading, mapping;
-    for (int r = 0; r < rounds; ++r) {  // by turns, for the disk has its moods
+    for (int r = 0; r < rounds; ++r) {  // alternating, since disk speed varies
       saving.time([&] { save(path, model); });
       copying.time([&] { flushed_copy(path, copy); });
       loading.time([&] { load(path, model); });

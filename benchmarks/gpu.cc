@@ -1,5 +1,5 @@
-// Three training tasks on a GPU and on one thread of the CPU, by the wall clock. Writes the data
-// too, so that another program can be trained on the same in the same order.
+// Three training tasks on a GPU and on one CPU thread, in wall-clock time. Can store the data, so
+// that another program can train on them in the same order.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
@@ -38,11 +38,11 @@ json data() {
           {"text_words", gpu_text().words}};
 }
 
-/// A measurement. The last three of the list are for comparison with one thread of the CPU.
+/// A measurement. The last three of the list are for comparison with one CPU thread.
 struct Figure {
   const char* name;
-  std::size_t task;     ///< a number in gpu_tasks()
-  std::size_t samples;  ///< of an update
+  std::size_t task;     ///< index in gpu_tasks()
+  std::size_t samples;  ///< samples per update
   dynet::DeviceType device = dynet::DeviceType::GPU;
   dynet::Precision precision = dynet::Precision::float32;
 };
@@ -69,7 +69,7 @@ dynet::Device* find_device(dynet::DeviceType type) {
   return nullptr;
 }
 
-/// Memory of the first GPU that is in use, in MB.
+/// Used memory of the first GPU, in MB.
 double device_memory() {
 #ifdef BENCH_CUDA
   std::size_t free = 0, all = 0;
@@ -78,7 +78,7 @@ double device_memory() {
   return 0;
 }
 
-/// Updates for so many seconds, one at least. Returns how many they took.
+/// Runs updates for `seconds`, at least one. Returns the actual time.
 double train(Task& task, dynet::Trainer& trainer, const Figure& f, dynet::Device* device,
              double seconds) {
   const double begin = wall_clock();
@@ -95,7 +95,7 @@ double train(Task& task, dynet::Trainer& trainer, const Figure& f, dynet::Device
   }
 }
 
-/// Units a second, after some updates that are not counted, and the memory that they took of a GPU.
+/// Units per second after warm-up, and the GPU memory used.
 json measure(const Figure& f, dynet::Device* device, double seconds) {
   dynet::release_graph_memory();
   const double before = device_memory();
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
         figures.push_back(&f);
     for (std::size_t k = 0; k < figures.size(); ++k) {
       const Figure& f = *figures[k];
-      // A third is for what is not counted.
+      // A third of the time is for warm-up.
       const double share = (begin + limit - wall_clock()) / static_cast<double>(figures.size() - k);
       const double time = limit > 0 ? std::clamp(share / 1.5, 0.0, seconds) : seconds;
       all["figures"][f.name] = measure(f, find_device(f.device), time);

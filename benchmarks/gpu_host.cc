@@ -1,6 +1,5 @@
-// Costs of an update on a GPU to the host and to the device: the host's time, the numbers of
-// kernels, products, waits and copies, and the least time that these take on a device. Measured on
-// an emulated device that does nothing.
+// Costs of an update on a GPU: the host's time, the numbers of kernels, products, waits and copies,
+// and the least device time of these. Measured on an emulated device that does nothing.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iomanip>
@@ -19,10 +18,10 @@ namespace emulation = dynet::emulation;
 enum Phase { kBuild, kForward, kBackward, kUpdate, kPhases };
 constexpr const char* kNames[] = {"build", "forward", "backward", "update"};
 
-// Least time of each on a device, in microseconds, however small it is.
+// Minimum device time of each, in microseconds.
 constexpr double kLaunch = 3, kProduct = 7, kWait = 10;
 
-/// Sums over the updates that are counted.
+/// Sums over the counted updates.
 struct Sums {
   double seconds[kPhases] = {};
   std::size_t launches[kPhases] = {}, products[kPhases] = {}, waits[kPhases] = {};

@@ -11,14 +11,14 @@ namespace bench {
 
 struct GpuTask {
   const char* name;
-  std::size_t samples;  ///< of an update
+  std::size_t samples;  ///< samples per update
   std::function<std::unique_ptr<Task>()> make;
 };
 
-/// The training tasks that are measured on a GPU.
+/// Training tasks measured on a GPU.
 const std::vector<GpuTask>& gpu_tasks();
-constexpr std::size_t kSentences = 64;  ///< of a minibatch of the language model
-/// Its text, with the 10,000 words that its softmax is to have.
+constexpr std::size_t kSentences = 64;  ///< sentences per minibatch of the language model
+/// Text of the language model, with the 10,000 words of its softmax.
 Text gpu_text();
 
 }  // namespace bench

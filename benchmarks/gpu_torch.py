@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The tasks of gpu.cc in PyTorch on the same data. Prints units a second and memory, as JSON.
+"""The tasks of gpu.cc in PyTorch on the same data. Prints units per second and memory, as JSON.
 
-Each figure twice. `as written`: an update makes its indices and takes them to the device. `prepared`: they are
-there before, for some groups of samples that are taken in turns, as no program can whose data is new.
+Each figure is measured twice. `as written`: every update builds its indices and copies them to the device. `prepared`:
+indices of some groups of samples are on the device in advance and reused, which is impossible for new data.
 
-Of the tree-LSTM 16 trees are computed tree by tree, as one writes it, prepared with all leaves of a tree at once; more
-trees level by level, as one writes it when that is too slow. The others have nn.LSTM, which is cuDNN's on a GPU.
-Samples come in the same order as in gpu.cc, updates and clipping are the same, and so is the number of threads.
+For 16 trees, the tree-LSTM computes tree by tree, the usual way to write it, `prepared` with all leaves of a tree at
+once; for more trees level by level, the usual optimization. The other tasks use nn.LSTM, which is cuDNN's on a GPU. The
+order of samples, updates, clipping and the number of threads are those of gpu.cc.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Callable
 
-BEGIN = time.monotonic()  # importing PyTorch takes long
+BEGIN = time.monotonic()  # importing PyTorch is slow
 try:
     import torch
     from torch import nn
@@ -27,11 +27,11 @@ except ImportError:
     sys.exit("skipped: there is no PyTorch")
 
 WORD = 128
-CLIP = 5.0  # the largest norm of all gradients together, as our trainers have it
+CLIP = 5.0  # maximum norm of all gradients together, as in our trainers
 
 
 class TreeLstm(nn.Module):
-    """The cell of benchmarks/training/tree_cells.cc, on any number of nodes at a time."""
+    """The cell of benchmarks/training/tree_cells.cc, for any number of nodes at a time."""
 
     def __init__(self, words, hidden=128, labels=5):
         super().__init__()
@@ -46,7 +46,7 @@ class TreeLstm(nn.Module):
         return torch.sigmoid(o) * torch.tanh(c), c
 
     def join(self, h, c):
-        """`h` and `c`: those of the left and of the right child, side by side."""
+        """`h` and `c`: concatenations of the left and right child."""
         i, fl, fr, o, u = self.inner(h).chunk(5, -1)
         left, right = c.chunk(2, -1)
         c = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(fl) * left + torch.sigmoid(fr) * right
@@ -56,7 +56,7 @@ class TreeLstm(nn.Module):
         return nn.functional.cross_entropy(self.output(h), labels, reduction="sum")
 
     def tree_by_tree(self, trees):
-        """(nodes, states of the leaves in their order, labels) of each tree."""
+        """(nodes, states of the leaves in order, labels) of each tree."""
         loss = 0
         for tree, leaves, labels in trees:
             states = []
@@ -88,7 +88,7 @@ class TreeLstm(nn.Module):
         return self.tree_by_tree((t, one_by_one(t), torch.tensor([n[0] for n in t], device=device)) for t in trees)
 
     def prepare_levels(self, trees, device):
-        """All leaves, then all nodes whose operands are there: words, rows of the operands, labels."""
+        """All leaves, then levels of nodes whose operands are complete: words, rows of the operands, labels."""
         levels, rows = [], []
         for t, tree in enumerate(trees):
             heights = []
@@ -157,7 +157,7 @@ class LanguageModel(nn.Module):
 
 
 def padded(sentences, start):
-    """(words before, words, how many) of a minibatch."""
+    """(previous words, words, number of words) of a minibatch."""
     words = rnn.pad_sequence([torch.tensor(s) for s in sentences], padding_value=-1)
     before = torch.cat([torch.full((1, len(sentences)), start), words[:-1].clamp(min=0)])
     return before, words, sum(len(s) for s in sentences)
@@ -165,16 +165,16 @@ def padded(sentences, start):
 
 @dataclasses.dataclass
 class Figure:
-    """Benchmark task: a name of gpu.cc's, and how a model gets its loss from a group of samples."""
+    """Benchmark task: a name in gpu.cc, and the functions that compute the loss of a group of samples."""
 
     name: str
     model: Callable
     samples: list
-    size: int  # samples of an update
+    size: int  # samples per update
     count: Callable  # units in a group
     prepare: Callable
-    loss: Callable  # of what was prepared
-    as_written: Callable = None  # where it is not `loss` of what is prepared then
+    loss: Callable  # of prepared samples
+    as_written: Callable = None  # if it differs from `loss` of samples prepared in the update
     precision: str = "float32"
 
 
@@ -206,7 +206,8 @@ def groups(samples, size):
 
 
 def rate(figure, model, updates, seconds, device):
-    """Units a second of `updates`, an endless run of (loss, units); two, or a quarter of the time more, are not counted."""
+    """Units per second over `updates`, an endless iterator of (loss, units); excludes a warm-up of at least two updates and
+    a quarter of the time."""
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, foreach=True)
     half = figure.precision == "bf16"
 
@@ -232,7 +233,7 @@ def rate(figure, model, updates, seconds, device):
 
 
 def measure(figure, prepared, seconds, device):
-    """Units a second, and the most memory that tensors took, in MB."""
+    """Units per second, and peak memory of tensors in MB."""
     on_gpu = device.type == "cuda"
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = figure.precision == "tf32"
     torch.manual_seed(1)
@@ -276,12 +277,12 @@ def main():
     columns = [(f, column) for f in chosen for column in ("prepared", "as written")]
     for k, (figure, column) in enumerate(columns):
         seconds = arguments.seconds
-        if arguments.limit:  # a third is for what is not counted
+        if arguments.limit:  # a third of the time is for warm-up
             share = (BEGIN + arguments.limit - time.monotonic()) / (len(columns) - k)
             seconds = max(0, min(seconds, share / 1.5))
         try:
             outcome = measure(figure, column == "prepared", seconds, torch.device(arguments.device))
-        except RuntimeError as error:  # others may succeed
+        except RuntimeError as error:  # other figures may succeed
             print(f"{figure.name}, {column}: {error}", file=sys.stderr)
             outcome, status = {}, 1
         known["figures"][figure.name][column] = outcome

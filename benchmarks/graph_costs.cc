@@ -1,4 +1,4 @@
-// Costs of a graph apart from its arithmetic: time by node, allocations, memory.
+// Costs of a graph without its arithmetic: time per node, allocations, memory.
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -16,7 +16,7 @@ using namespace dynet;
 
 constexpr int kRounds = 40;
 
-/// Two nodes a round; the loss is one more.
+/// Chain of about `nodes` nodes, two per iteration, plus the loss.
 Expression build_chain(ComputationGraph& cg, const Parameter& p, int nodes) {
   const Expression x = parameter(cg, p);
   Expression y = x;
@@ -51,7 +51,7 @@ void nodes_of_four_numbers() {
               1e9 * backward / kNodes);
 }
 
-/// Different graphs, as they follow one another in training.
+/// Planning of alternating graphs, as in training.
 void planning(const char* name, const std::unique_ptr<bench::Task>& task) {
   std::array<ComputationGraph, 64> graphs;
   std::size_t nodes = 0;
@@ -89,7 +89,7 @@ void lstm_steps() {
               1e9 * build / kSteps);
 }
 
-/// A step of a decoder is evaluated before the next one is built.
+/// Decoder: each step is evaluated before the next one is built.
 void decoder_steps() {
   constexpr int kSteps = 100;
   ParameterCollection model;
@@ -114,7 +114,7 @@ void decoder_steps() {
               1e9 * best / static_cast<double>(nodes), static_cast<double>(nodes) / kSteps);
 }
 
-/// Exclusive or: an update of one sample.
+/// Exclusive or: updates of one sample.
 void small_network() {
   constexpr int kUpdates = 2000;
   ParameterCollection model;
@@ -154,7 +154,7 @@ void small_network() {
 void clearing() {
   ParameterCollection model;
   const Parameter p = model.add_parameters({4});
-  std::vector<char> cache(std::size_t{1} << 26);  // larger than any: every size starts as cold
+  std::vector<char> cache(std::size_t{1} << 26);  // larger than any CPU cache
   const double clock = bench::fastest(100, [] {});
   std::printf("clear(), ns, memory cold, after nodes:        ");
   for (const int nodes : {10, 100'000, 10'000'000}) {
@@ -182,7 +182,7 @@ void making_and_dropping() {
   std::printf("an empty graph, made and dropped               %7.1f ns\n", 1e9 * seconds / kGraphs);
 }
 
-/// A graph as in training: words, an LSTM, a loss, backward, an update.
+/// Graph of a training step: embeddings, an LSTM, a loss, backward, an update.
 void train_step(Trainer& trainer, VanillaLSTMBuilder& lstm, const LookupParameter& words,
                 const Parameter& out, int length, int number) {
   ComputationGraph cg;

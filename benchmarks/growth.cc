@@ -1,4 +1,4 @@
-// Time and memory of a node in graphs of 10,000 to millions of nodes: in a chain, among independent
+// Time and memory per node in graphs of 10,000 to millions of nodes: in a chain, among independent
 // products, and in sequences.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -39,7 +39,7 @@ std::vector<Case> cases() {
          for (std::size_t i = 0; i < n; ++i) y = tanh(y);
          return sum_elems(y);
        }},
-      {"independent products",  // a row, its product, and the number that it is summed to
+      {"independent products",  // a row, its product, and the product's sum
        [](ComputationGraph& g, const Model& m, std::size_t n) {
          const Expression w = parameter(g, m.w);
          std::vector<Expression> losses;
@@ -69,8 +69,8 @@ struct Cost {
   double build = 1e9, forward = 1e9, backward = 1e9, mebibytes = 0;
 };
 
-/// The fastest of several graphs, of which each builds upon memory that the one before has left.
-/// Each is a node longer, so that a small one, too, has a plan of its own.
+/// Cost of the fastest of several graphs, each of which reuses the memory of the previous one. Each
+/// is one node longer, so that small graphs also need new plans.
 Cost measure(const Case& c, std::size_t n, int rounds) {
   release_graph_memory();
   const double before = bench::resident();

@@ -4,8 +4,8 @@
 
 namespace bench {
 
-/// Calls to the allocator so far by the whole program, `operator new` included. Counted by
-/// replacing it, which takes the GNU C library.
+/// Number of allocator calls of the program, including `operator new`. Counted by replacing the
+/// allocator, which requires the GNU C library.
 extern std::atomic<long> allocations;
 
 }  // namespace bench

@@ -1,5 +1,4 @@
-// Forward passes alone, of graphs that are told so with set_inference, against those of training:
-// time and memory of values.
+// Forward passes with set_inference, compared to those of training: time, and memory of values.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -18,7 +17,7 @@ struct Cost {
   double seconds = 1e30, bytes = 0;
 };
 
-/// Best time of forward, and the memory of values. `build` adds the same nodes at every call.
+/// Best time of forward, and memory of values. `build` adds equal nodes in every call.
 Cost forward(const std::function<Expression(ComputationGraph&)>& build, bool inference) {
   Cost cost;
   for (int r = 0; r < kRounds; ++r) {

@@ -1,4 +1,5 @@
-// Losses over many words, and words from their characters: time, and what they learn.
+// Losses over large vocabularies, and character-based word vectors: time, and quality after
+// training.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -23,12 +24,12 @@ using namespace dynet;
 constexpr unsigned kContext = 3, kWord = 64, kHidden = 128, kBatch = 64, kSamples = 200;
 
 struct Text {
-  std::vector<unsigned> train, test;  // words by frequency, the most frequent is 0
+  std::vector<unsigned> train, test;  // words numbered by descending frequency
   unsigned words = 0;
 };
 
-/// The words of WikiText-2's valid.txt, a tenth of it kept apart, where words that the rest does
-/// not have are unknown; without it random ones.
+/// Words of WikiText-2's valid.txt, a tenth of it as test data, in which words missing in the rest
+/// are unknown; random words without the file.
 Text read(const std::string& data) {
   std::vector<std::string> tokens;
   std::ifstream in(data + "/wikitext2/valid.txt");
@@ -55,7 +56,7 @@ Text read(const std::string& data) {
   return text;
 }
 
-/// The words before each of 64 places of a text, by their distance; the words there.
+/// Previous words of 64 positions of a text, by distance, and the words there.
 struct Minibatch {
   std::vector<unsigned> before[kContext], words;
   Minibatch(const std::vector<unsigned>& text, std::size_t first, std::size_t stride) {
@@ -67,7 +68,7 @@ struct Minibatch {
   }
 };
 
-/// A word from the three before it (Bengio et al. 2003).
+/// Predicts a word from the three previous ones (Bengio et al. 2003).
 struct Model {
   ParameterCollection parameters;
   LookupParameter table;
@@ -141,7 +142,8 @@ void train(const std::string& loss, const Text& text, unsigned epochs) {
   }
 }
 
-/// Milliseconds of forward and backward of 200 words of 1 to 12 characters, and kernel calls.
+/// Milliseconds of forward and backward for 200 words of 1 to 12 characters, and number of kernel
+/// calls.
 template <class Read, class Layer>
 void characters(const char* name, Layer& layer, int rounds, Read read) {
   const RandomStream random(3);

@@ -1,6 +1,6 @@
-// An LSTM layer alone: 24 steps, forward and backward, no update. Ours, the graph built every time,
-// against oneDNN's LSTM. The loss is the sum of all outputs; both make the gradients of the weights
-// and of the inputs.
+// An LSTM layer alone: 24 steps, forward and backward, without an update. Compares this library,
+// with a new graph each time, to oneDNN's LSTM. The loss is the sum of all outputs; both compute
+// the gradients of weights and inputs.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -31,7 +31,7 @@ double sum_of(const Numbers& x) {
   return sum;
 }
 
-/// The layer as a program of this library.
+/// The layer in this library.
 class Ours {
  public:
   explicit Ours(const Size& size)
@@ -56,10 +56,10 @@ class Ours {
     }
     loss_ = sum_batches(sum_elems(sum(hs_)));
     graph_.forward(loss_);
-    graph_.backward(loss_, true);  // the inputs get gradients too
+    graph_.backward(loss_, true);  // includes gradients of the inputs
   }
 
-  /// Sums of outputs, gradients of inputs and of weights.
+  /// Sums of outputs, gradients of inputs, and gradients of weights.
   std::vector<double> sums() {
     double dx = 0, dw = 0;
     for (const auto& e : xs_) dx += sum_of(as_vector(e.gradient()));
@@ -81,8 +81,8 @@ class Ours {
 };
 
 #ifdef BENCH_DNNL
-/// The same layer. Not counted: weights are brought into oneDNN's own layouts beforehand, and
-/// gradients of weights, which it adds to what is there, are not cleared.
+/// The layer in oneDNN. Excludes the conversion of weights to oneDNN's own layouts, and the zeroing
+/// of weight gradients, to which oneDNN adds.
 class OneDnn {
  public:
   OneDnn(const Size& size, const Ours& ours) {
@@ -95,7 +95,7 @@ class OneDnn {
     const auto src = desc({kSteps, n, i}, Tag::tnc), dst = desc({kSteps, n, h}, Tag::tnc),
                bias = desc({1, 1, 4, h}, Tag::ldgo), wx = desc({1, 1, i, 4, h}, Tag::any),
                wh = desc({1, 1, h, 4, h}, Tag::any);
-    // Given, not left out: without an initial state oneDNN 2.6 errs on the gradient of wh.
+    // An explicit zero state: without one oneDNN 2.6 computes a wrong gradient of wh.
     const auto state = desc({1, 1, n, h}, Tag::ldnc);
     const memory::desc none;
     constexpr auto kWay = rnn_direction::unidirectional_left2right;
@@ -117,7 +117,7 @@ class OneDnn {
     copy_gates(as_vector(parameters[1].values()), size.hidden, data(plain_wh));
     copy_gates(as_vector(parameters[2].values()), size.hidden, data(biases));
     for (unsigned k = 0; k < size.hidden; ++k)
-      data(biases)[size.hidden + k] += 1;  // our forget bias
+      data(biases)[size.hidden + k] += 1;  // forget bias of this library
 
     y_ = memory(dst, engine_);
     const memory workspace(forward.workspace_desc(), engine_);
@@ -150,7 +150,7 @@ class OneDnn {
     forward_.execute(stream_, forward_arguments_);
     backward_.execute(stream_, backward_arguments_);
   }
-  /// After the first run.
+  /// Must be called after the first run.
   std::vector<double> sums() const {
     return {sum_of(y_), sum_of(dx_), sum_of(dw_[0]) + sum_of(dw_[1]) + sum_of(dw_[2])};
   }
@@ -174,7 +174,7 @@ class OneDnn {
     stream_.wait();
     return result;
   }
-  /// Columns of gates i, f, o, g become i, f, g, o.
+  /// Reorders columns of gates i, f, o, g to i, f, g, o.
   static void copy_gates(Numbers values, std::size_t hidden, float* to) {
     const auto n = static_cast<std::ptrdiff_t>(hidden);
     for (auto at = values.begin(); at != values.end(); at += 4 * n)
@@ -200,7 +200,7 @@ void compare(const Size& size, Ours& ours) {
     if (!(std::abs(a[k] - b[k]) <= 1e-3 * (1 + std::abs(a[k]))))
       throw std::runtime_error("oneDNN computes something else");
   double mine = 1e30, theirs = 1e30;
-  for (int r = 0; r < kRounds; ++r) {  // by turns: what disturbs, disturbs both
+  for (int r = 0; r < kRounds; ++r) {  // alternating, so that disturbances affect both
     mine = std::min(mine, bench::fastest(1, [&] { ours.run(); }));
     theirs = std::min(theirs, bench::fastest(1, [&] { other.run(); }));
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Time and the yardstick that every program here prints beside its figures.
+// Time measurement, and the calibrator that the programs print with their figures.
 #include <time.h>
 
 #include <Eigen/Core>
@@ -9,7 +9,7 @@
 
 namespace bench {
 
-/// Seconds of CPU time of this thread: what other programs use does not count.
+/// CPU time of this thread in seconds.
 inline double now() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -35,14 +35,14 @@ double fastest(int rounds, F&& f) {
   return best;
 }
 
-/// Keeps the compiler from leaving out what computes `x`.
+/// Prevents the compiler from removing the computation of `x`.
 template <class T>
 void keep(const T& x) {
   asm volatile("" : : "r"(&x) : "memory");
 }
 
 /// The calibrator: the best GFLOP/s of C += A B on three 512 x 512 matrices, one thread. Figures
-/// divided by it can be compared between machines of one kind.
+/// divided by it are comparable between similar machines.
 inline double calibrator() {
   constexpr int kSize = 512, kProducts = 4;
   const Eigen::MatrixXf a = Eigen::MatrixXf::Random(kSize, kSize);

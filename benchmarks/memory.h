@@ -1,6 +1,6 @@
 #pragma once
 
-// Memory of this process, as Linux tells it; elsewhere zero.
+// Memory of this process on Linux; zero on other systems.
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
@@ -15,7 +15,7 @@ inline double status_mib(const std::string& key) {
   return 0;
 }
 
-/// Resident memory in MiB, now and at its highest since the last `forget_peak`.
+/// Resident memory in MiB, currently and at its peak since the last `forget_peak`.
 inline double resident() { return status_mib("VmRSS:"); }
 inline double peak_resident() { return status_mib("VmHWM:"); }
 inline void forget_peak() { std::ofstream("/proc/self/clear_refs") << 5; }

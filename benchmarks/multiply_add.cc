@@ -1,5 +1,5 @@
-// Speed of multiply-adds of a core in registers alone: floats, and pairs of bf16 if the CPU has
-// instructions for them. It decides whether bf16 products are worth kernels of their own.
+// Multiply-add throughput of a core, in registers only: floats, and pairs of bf16 if the CPU has
+// instructions for them. Shows whether bf16 products are worth separate kernels.
 #include <cstdio>
 
 #include "benchmarks/measure.h"
@@ -9,9 +9,9 @@
 
 namespace {
 
-constexpr int kSums = 16, kTimes = 10'000'000;  // as many sums as hide the latency
+constexpr int kSums = 16, kTimes = 10'000'000;  // enough sums to hide the latency
 
-// Each adds a b to kSums vectors, kTimes times. A barrier keeps the compiler from doing it once.
+// Each adds a b to kSums vectors, kTimes times. The barrier prevents loop-invariant hoisting.
 [[gnu::target("avx512f")]] float add_floats() {
   __m512 sums[kSums], a = _mm512_set1_ps(1), b = a;
 #pragma GCC unroll 16

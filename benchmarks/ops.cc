@@ -1,4 +1,4 @@
-// How fast every operation is: the cases that test it, with large operands.
+// Speed of every operation, with the test cases and large operands.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -24,11 +24,12 @@ struct Options {
 
 /// Elements and times of the nodes of one case.
 struct Speed {
-  std::size_t elements = 0;          // of all results
-  double forward = 0, backward = 0;  // seconds
+  std::size_t elements = 0;          // total of all results
+  double forward = 0, backward = 0;  // in seconds
 };
 
-// Forward without the operands; backward with what makes a loss of the results, in all cases alike.
+// Forward excludes the operands; backward includes the nodes that reduce the results to a loss,
+// identical in all cases.
 Speed measure(const Nodes& made) {
   const GraphStore& graph = made.graph.store();
   Executor<float> executor(graph, PlanPolicy::in_batches);

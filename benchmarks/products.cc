@@ -1,5 +1,5 @@
-// The three products of a layer with weights W {m,k} and n columns: Y = W X, dX = W' dY,
-// dW += dY X'; ours and those of other libraries.
+// The three products of a layer with weights W {m,k} and n columns: Y = W X, dX = W' dY, dW += dY
+// X'; in this and other libraries.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
@@ -33,8 +33,8 @@ struct Layer {
 using Product = std::function<void()>;
 using Maker = Product (*)(Layer&);
 
-/// A library, and how it makes the three products of a layer: null where it is not asked, an empty
-/// product where it cannot.
+/// A library with its three products of a layer: a null maker skips a product, an empty product is
+/// unsupported.
 struct Library {
   const char* name;
   std::array<Maker, 3> products;
@@ -47,7 +47,7 @@ const Library kEigen = {
      [](Layer& l) -> Product { return [&l] { l.dw.noalias() += l.dy * l.x.transpose(); }; }}};
 
 #ifdef BENCH_DNNL
-// It stores by row: everything is transposed.
+// oneDNN is row-major, so everything is transposed.
 void sgemm(char a_transposed, char b_transposed, Matrix& c, const Matrix& a, const Matrix& b,
            Eigen::Index inner, float beta) {
   const auto status = dnnl_sgemm(a_transposed, b_transposed, c.cols(), c.rows(), inner, 1.0f,
@@ -77,7 +77,7 @@ Product xsmm(const Matrix& a, const Matrix& b, Matrix& c, bool add) {
   return [f, &a, &b, &c] { f(a.data(), b.data(), c.data()); };
 }
 
-// For W' it gets a transposed copy, which somebody else has to keep.
+// For W' libxsmm gets a transposed copy, whose cost is not counted.
 const Library kXsmm = {"libxsmm",
                        {[](Layer& l) { return xsmm(l.w, l.x, l.y, false); },
                         [](Layer& l) { return xsmm(l.wt, l.dy, l.dx, false); },
@@ -101,7 +101,7 @@ const auto multiply_transposed =
 const auto multiply_outer = DYNET_PER_ISA(
     void (*)(Size, Size, Size, bool, float*, Columns, Columns), cpu::multiply_outer<float>);
 
-// `transposed`: with W' made beforehand, as a graph has it where 32 columns or more share W.
+// `transposed`: W' is computed beforehand, as in a graph with 32 columns or more that share W.
 Product ours(Layer& l, int product, bool transposed = false) {
   const auto m = static_cast<std::size_t>(l.w.rows()), k = static_cast<std::size_t>(l.w.cols()),
              n = static_cast<std::size_t>(l.x.cols());
@@ -136,7 +136,7 @@ const std::vector<Library> kLibraries = {
 
 constexpr std::array kNames = {"Y = W X", "dX = W' dY", "dW += dY X'"};
 
-/// GFLOP/s; 0 if the library cannot. Throws if the result is not that of Eigen.
+/// GFLOP/s; 0 if the library lacks the product. Throws if the result differs from Eigen's.
 double measure(const Library& library, std::size_t product, Eigen::Index m, Eigen::Index k,
                Eigen::Index n) {
   Layer layer(m, k, n), truth = layer;

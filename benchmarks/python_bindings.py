@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a call from Python costs through nanobind and through pybind11: the same class and three functions of it, compiled by
-both. Needs `pip install nanobind pybind11` and a compiler.
+"""Cost of calls from Python through nanobind and pybind11: one class and three functions, compiled with both. Needs
+`pip install nanobind pybind11` and a compiler.
 
     benchmarks/python_bindings.py
 """
@@ -13,7 +13,7 @@ import sysconfig
 import tempfile
 import time
 
-# An object as large as an expression, by value, as the module's operations take and give it.
+# An object of the size of an expression, passed by value like operands and results of the module's operations.
 PROGRAM = """
 struct Expression { void* graph; unsigned i; unsigned long serial; void* state; };
 static Expression tanh_of(const Expression& x) { return {x.graph, x.i + 1, x.serial, x.state}; }

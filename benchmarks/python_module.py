@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""This module beside the old wheel, dynet38, on one core, by turns.
+"""Compares this module to DyNet's wheel, dynet38, on one core, alternating.
 
     benchmarks/python_module.py --ours PYTHON --old PYTHON [--rounds N] [--only TASK]
     benchmarks/python_module.py --ours PYTHON --threads
 
-Each interpreter has one of the two modules. The table has, for each task, the best rate of the rounds in the module's best
-mode, the ratio, and the smallest and the largest ratio of one round; then the peak of resident memory of such a process, for the old
-module with pools of 64 MB, which these tasks fit into: with automatic batching its pools do not grow. Seconds are those of the
-process's CPU time, which other programs on the machine disturb little.
+Each interpreter has one of the two modules. For each task the table has the best rate of all rounds in the better mode
+of each module, the ratio, and the smallest and largest ratio of a round; then the peak resident memory of such a
+process, for dynet38 with pools of 64 MB, enough for these tasks: with automatic batching its pools do not grow. Rates
+are per second of CPU time of the process, which other programs hardly disturb.
 
-    build      a BiLSTM tagger's graph of 1,000 nodes, made and thrown away: graphs a second
-    nodes      a graph of 1,000 nodes from calls of single functions, made and thrown away: graphs a second
-    tree-1, tree-64    binary tree-LSTM of 128, gates by separate matrices, trees of 3 to 29 words: trees a second
-    tagger-1, tagger-64    BiLSTM tagger, words of 128, hidden 2 x 50: words a second
-    forward-new, forward-again    a pass over y = tanh(y + x) of four numbers, 20,000 nodes or a few more, by graphs of different
-               lengths or of one: nodes a second
-    backward-new, backward-again    the same backwards
-    xor        exclusive or by eight hidden units and plain SGD: updates a second, each of one sample
-    policy     two layers of 32, the probabilities looked at before an action is taken, Adam: updates a second
+    build      a BiLSTM tagger's graph of 1,000 nodes, built and destroyed: graphs per second
+    nodes      a graph of 1,000 nodes from calls of single functions, built and destroyed: graphs per second
+    tree-1, tree-64    binary tree-LSTM of 128, gates by separate matrices, trees of 3 to 29 words: trees per second
+    tagger-1, tagger-64    BiLSTM tagger, words of 128, hidden 2 x 50: words per second
+    forward-new, forward-again    a pass over y = tanh(y + x) of four numbers, about 20,000 nodes, in graphs of different
+               lengths or of one length: nodes per second
+    backward-new, backward-again    the backward pass of these graphs
+    xor        exclusive or by eight hidden units and plain SGD: updates per second, each of one sample
+    policy     two layers of 32, reading the probabilities before each action, Adam: updates per second
 """
 
 import argparse
@@ -35,7 +35,7 @@ SECONDS = 3.0
 
 
 def trees(dy, group, autobatch):
-    """Updates of a tree-LSTM by minibatches of so many trees."""
+    """Updates of a tree-LSTM with minibatches of `group` trees."""
     rng = random.Random(1)
     pc = dy.ParameterCollection()
     size = 128
@@ -47,7 +47,7 @@ def trees(dy, group, autobatch):
     out = pc.add_parameters((5, size))
     trainer = dy.AdamTrainer(pc)
 
-    def tree(words):  # labels are random, or soon all gradients are numbers so small that CPUs take their time
+    def tree(words):  # labels are random, since gradients would otherwise soon be subnormal and slow
         label = rng.randrange(5)
         if words == 1:
             return label, rng.randrange(2000)
@@ -110,7 +110,7 @@ def reversed_list(xs):
 
 
 def tagger(dy, group, autobatch):
-    """Updates of a tagger by minibatches of so many sentences."""
+    """Updates of a tagger with minibatches of `group` sentences."""
     t = Tagger(dy)
     words, at, start = 0, 0, time.process_time()
     while time.process_time() - start < SECONDS:
@@ -126,7 +126,7 @@ def tagger(dy, group, autobatch):
 
 
 def xor(dy):
-    """Updates a second of the first program of DyNet's tutorial."""
+    """Updates per second of the first program of DyNet's tutorial."""
     pc = dy.ParameterCollection()
     w, b = pc.add_parameters((8, 2)), pc.add_parameters(8)
     v, a = pc.add_parameters((1, 8)), pc.add_parameters(1)
@@ -145,14 +145,14 @@ def xor(dy):
 
 
 def policy(dy):
-    """Updates a second of a policy of four numbers and two actions."""
+    """Updates per second of a policy network with four inputs and two actions."""
     pc = dy.ParameterCollection()
     layers = [(pc.add_parameters((rows, columns)), pc.add_parameters(rows)) for rows, columns in ((32, 4), (32, 32), (2, 32))]
     trainer = dy.AdamTrainer(pc)
     rng = random.Random(1)
     done, start = 0, time.process_time()
     while time.process_time() - start < SECONDS:
-        for _ in range(16):  # asking for the time takes as long as an expression or two
+        for _ in range(16):  # reading the clock costs as much as one or two expressions
             dy.renew_cg()
             h = dy.inputVector([rng.random() for _ in range(4)])
             for k, (w, b) in enumerate(layers):
@@ -166,9 +166,9 @@ def policy(dy):
 
 
 def build(dy):
-    """Graphs of a tagger a second, each of 1,000 nodes or a few more as the old module counts."""
+    """Tagger graphs per second, each of about 1,000 nodes as counted by dynet38."""
     t = Tagger(dy)
-    words = [w % 2000 for w in range(71)]  # 14 nodes a word in the old module
+    words = [w % 2000 for w in range(71)]  # 14 nodes per word in dynet38
     done, start = 0, time.process_time()
     while time.process_time() - start < SECONDS:
         dy.renew_cg()
@@ -178,7 +178,7 @@ def build(dy):
 
 
 def nodes(dy):
-    """Graphs a second of 1,000 nodes, each a call of a function or an operator, and of those of two parameters."""
+    """Graphs per second of 1,000 nodes, each a call of a function or an operator, and two parameters."""
     pc = dy.ParameterCollection()
     w, b = pc.add_parameters((4, 4)), pc.add_parameters(4)
     done, start = 0, time.process_time()
@@ -194,7 +194,7 @@ def nodes(dy):
 
 
 def passes(dy, backward, again):
-    """Nodes a second of a chain, of which only the one pass or the other is timed."""
+    """Nodes per second of a chain, timing only one of the two passes."""
     pc = dy.ParameterCollection()
     p = pc.add_parameters(4)
     seconds, done, start = 0, 0, time.process_time()
@@ -215,11 +215,11 @@ def passes(dy, backward, again):
 
 
 def threads(dy, count):
-    """Words a second of a tagger whose minibatch is eight graphs of eight sentences, by so many threads."""
+    """Words per second of a tagger whose minibatch is eight graphs of eight sentences, on `count` threads."""
     import concurrent.futures
     import copy
     t = Tagger(dy)
-    workers = dy.Workers(min(count, os.cpu_count() or 1))  # of the update
+    workers = dy.Workers(min(count, os.cpu_count() or 1))  # for the update
     t.trainer.set_workers(workers)
     taggers = []
     for _ in range(8):
@@ -244,7 +244,7 @@ def threads(dy, count):
 
 def run(task, autobatch):
     import dynet_config
-    dynet_config.set(mem=64)  # megabytes of the old module's pools; ours needs no such number
+    dynet_config.set(mem=64)  # pool size of dynet38 in megabytes; ignored by this module
     import dynet as dy
     name, _, group = task.partition("-")
     single = {"build": build, "nodes": nodes, "xor": xor, "policy": policy}
@@ -258,7 +258,7 @@ def run(task, autobatch):
 
 
 def rate(python, task, autobatch):
-    """How many a second, and the peak of memory in MiB."""
+    """Rate per second, and peak memory in MiB."""
     environment = dict(os.environ, OMP_NUM_THREADS="1")
     ran = subprocess.run([python, __file__, "--task", task, "--autobatch", str(autobatch)], check=True,
                          env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

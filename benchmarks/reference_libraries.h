@@ -1,6 +1,6 @@
 #pragma once
 
-// The libraries that ours is measured against, where they are installed.
+// Libraries to compare with, if they are installed.
 #ifdef BENCH_XSMM
 #include <libxsmm.h>
 #endif
@@ -12,7 +12,7 @@
 
 namespace bench {
 
-/// oneDNN has threads of its own; everything here is measured on one.
+/// Limits oneDNN to one thread.
 inline void use_one_thread() {
 #ifdef BENCH_DNNL
   omp_set_num_threads(1);

@@ -1,6 +1,5 @@
-// Costs that grow faster than the size: every operation of many operands, and graphs of shapes that
-// a planner or an executor may handle badly, at sizes that double. A ratio of 2 is linear, of 4
-// quadratic.
+// Detects superlinear costs: every operation with many operands, and graphs with shapes that are
+// difficult for planner or executor, at doubling sizes. A ratio of 2 is linear, of 4 quadratic.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -43,14 +42,14 @@ Expressions rows(ComputationGraph& g, Model& m, unsigned n) {
   return all;
 }
 
-/// One operation over n rows.
+/// One operation with n rows as operands.
 Case over(std::string name, Expression (*op)(const Expressions&)) {
   return {std::move(name), [op](ComputationGraph& g, Model& m, unsigned n) {
             return sum_batches(squared_norm(op(rows(g, m, n))));
           }};
 }
 
-/// Sums of n products: of one matrix, of a matrix of their own, and in several sums.
+/// Sums of n products: with one shared matrix or a matrix each, in one or several sums.
 Expression products(ComputationGraph& g, Model& m, unsigned n, bool own, unsigned sums) {
   Expressions terms = {parameter(g, m.b)}, losses;
   const Expression w = parameter(g, m.w);
@@ -59,7 +58,7 @@ Expression products(ComputationGraph& g, Model& m, unsigned n, bool own, unsigne
     terms.push_back(x);
   }
   for (unsigned s = 0; s < sums; ++s) {
-    if (s > 0) terms[2] = tanh(affine_transform(terms));  // waits for the one before
+    if (s > 0) terms[2] = tanh(affine_transform(terms));  // depends on the previous sum
     losses.push_back(squared_norm(affine_transform(terms)));
   }
   return sum(losses);
@@ -176,7 +175,7 @@ std::vector<Case> cases() {
   });
   add("n / 4 shapes of operands", [](ComputationGraph& g, Model&, unsigned n) {
     Expressions losses;
-    for (unsigned i = 0; i < n / 4; ++i) {  // by digits of numbers below 4^7, in no order
+    for (unsigned i = 0; i < n / 4; ++i) {  // shapes from base-4 digits, in pseudo-random order
       Dim dim;
       for (unsigned rest = i * 2654435761u % 16384; rest > 0; rest /= 4) dim.add_dim(1 + rest % 4);
       losses.push_back(sum_elems(ones(g, dim)));

@@ -26,7 +26,7 @@ const std::vector<Task> kTasks = {{"30 words", 30, 30, 1},
                                   {"30 words, 20 labels", 30, 30, 20},
                                   {"100 words", 100, 100, 1}};
 
-/// Lengths, seconds.
+/// Lengths, and times in seconds.
 struct Figures {
   std::vector<unsigned> lengths;
   double gradients, best;

@@ -1,12 +1,12 @@
-"""Span trees beside supar's ConstituencyCRF, on one thread and in one run.
+"""Compares span trees to supar's ConstituencyCRF, on one thread and in one run.
 
     cmake --build build/release --target bench-span-trees
     python3 -m pip install --no-deps --target /tmp/supar supar==1.1.4
     python3 benchmarks/span_trees.py --build build/release --supar /tmp/supar
 
-bench-span-trees and supar take turns; the fastest of all rounds counts, in CPU time of the thread. A ratio
-above 1 says that ours is faster. PyTorch (any version, the CPU suffices) and the `structs` of supar are
-needed for nothing else; the rest of supar, and what that needs, is not loaded.
+bench-span-trees and supar alternate; the fastest of all rounds counts, in CPU time of the thread. A ratio above 1 means
+that ours is faster. PyTorch (any version, CPU only) and the `structs` of supar are needed for nothing else; the rest of
+supar and its dependencies are not loaded.
 """
 
 import argparse
@@ -49,8 +49,8 @@ def fastest(rounds, run):
 
 
 def theirs(torch, crf, task, rounds):
-    """Seconds of supar for the same sentences, padded, as bench-span-trees gives them. Spans lie
-    between borders there, and have one label."""
+    """Seconds of supar for the sentences of bench-span-trees, padded. Its spans are between word boundaries, with one
+    label."""
     lengths, labels = torch.tensor(task["lengths"]), task["labels"]
     size = int(lengths.max()) + 1
     scores = torch.randn(len(lengths), size, size, labels, requires_grad=True)

@@ -1,4 +1,4 @@
-// How long an update takes by parameter, when every parameter has a gradient.
+// Time of an update per parameter, if every parameter has a gradient.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -28,7 +28,7 @@ void measure(const char* name, unsigned rows, unsigned columns, bool clip) {
               1e9 * best / n, 1e6 * best);
 }
 
-// One update of a large table of which few rows were used.
+// One update of a large table with few used rows.
 void measure_table(const char* name, bool sparse) {
   constexpr unsigned kRows = 50'000, kSize = 100, kUsed = 500;
   ParameterCollection model;
@@ -40,7 +40,7 @@ void measure_table(const char* name, bool sparse) {
   const double seconds = bench::fastest(1, [&] {
     for (std::uint64_t t = 0; t < updates; ++t) {
       std::vector<unsigned> rows;
-      for (std::uint64_t k = 0; k < kUsed; ++k)  // small numbers more often, as words
+      for (std::uint64_t k = 0; k < kUsed; ++k)  // skewed to small numbers, like words
         rows.push_back(static_cast<unsigned>(kRows * std::pow(random.uniform(kUsed * t + k), 4)));
       ComputationGraph cg;
       cg.backward(sum_batches(squared_norm(lookup(cg, table, rows))));

@@ -1,5 +1,5 @@
-// A transformer encoder of 4 layers, width 256, 4 heads that tags the words of sentences: training,
-// 64 sentences an update, in words a second.
+// Training of a transformer encoder with 4 layers, width 256 and 4 heads as a tagger, 64 sentences
+// per update, in words per second.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -20,8 +20,8 @@ using namespace dynet;
 constexpr unsigned kWords = 10000, kTags = 64, kSize = 256, kHidden = 1024, kLayers = 4, kHeads = 4;
 constexpr std::size_t kTogether = 64;
 
-/// Lengths of the sentences of a text whose words are separated by spaces, as far as there are so
-/// many; without a text 5 to 60.
+/// Lengths of the first `count` sentences of a text with space-separated words; 5 to 60 words
+/// without a text.
 std::vector<unsigned> lengths_of(const std::string& path, std::size_t count) {
   std::vector<unsigned> lengths;
   std::ifstream text(path);
@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
     for (const auto& batch : batches) tagger.update(batch);
   });
   const double speed = static_cast<double>(words) / seconds;
-  // Products with matrices only: forward once, backward twice.
+  // Matrix products only: forward once, backward twice.
   const double weights = kLayers * (4.0 * kSize * kSize + 2.0 * kSize * kHidden) + kSize * kTags;
   std::printf("%zu sentences, %zu words: %.0f words/s, %.1f GFLOP/s of products with matrices\n",
               lengths.size(), words, speed, 6e-9 * weights * speed);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Training of a transformer encoder beside PyTorch's, on one thread and in one run.
+"""Compares the training of a transformer encoder to PyTorch, on one thread and in one run.
 
     cmake --build build/release --target bench-transformer
     python3 benchmarks/transformer.py --build build/release --text wikitext2/valid.txt
 
-bench-transformer and torch.nn.TransformerEncoder take turns, with sentences of the same lengths, 64 an
-update; PyTorch pads them and gets a mask. The fastest of all rounds counts, in CPU time of the thread. A
-ratio above 1 says that ours is faster. PyTorch (any version, the CPU suffices) is needed for nothing else.
+bench-transformer and torch.nn.TransformerEncoder alternate, with sentences of equal lengths, 64 per update; PyTorch
+uses padding and masks. The fastest of all rounds counts, in CPU time of the thread. A ratio above 1 means that ours is
+faster. PyTorch (any version, CPU only) is needed for nothing else.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def ours(program, options):
 
 
 def theirs(torch, lengths, together, rounds):
-    """Words a second of PyTorch for sentences of these lengths."""
+    """Words per second of PyTorch for sentences of these lengths."""
     nn = torch.nn
     layer = nn.TransformerEncoderLayer(SIZE, HEADS, HIDDEN, dropout=0.0, batch_first=True)
     model = nn.ModuleDict(

@@ -1,5 +1,5 @@
-// Training of the translator's LSTMs with attention on pairs of a word and its sounds, 64 an
-// update, in sounds a second.
+// Training of the translator's LSTMs with attention on pairs of a word and its sounds, 64 per
+// update, in sounds per second.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -20,15 +20,15 @@ namespace {
 
 using translate::Ids;
 
-constexpr unsigned kLetters = 40, kSounds = 70;  // of a language, about
+constexpr unsigned kLetters = 40, kSounds = 70;  // typical vocabulary sizes of a language
 constexpr std::size_t kTogether = 64;
 
 struct Pair {
   Ids letters, sounds;
 };
 
-/// Pairs of random tokens, as long as those of a file with a word, a tab and its sounds in each
-/// line; without a file 3 to 15 letters and as many sounds.
+/// Pairs of random tokens with the lengths of those in a file of lines `word, tab, sounds`; 3 to 15
+/// letters and equally many sounds without a file.
 std::vector<Pair> pairs(const std::string& path, std::size_t count) {
   std::vector<std::pair<std::size_t, std::size_t>> lengths;
   std::ifstream file(path);

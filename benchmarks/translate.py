@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Training of LSTMs with attention beside PyTorch's, on one thread and in one run.
+"""Compares the training of LSTMs with attention to PyTorch, on one thread and in one run.
 
     cmake --build build/release --target bench-translate
     python3 benchmarks/translate.py --build build/release --pairs g2p/hun_train.tsv
 
-bench-translate, which has the network of examples/nlp/translate, and the same network in PyTorch take
-turns, with pairs of the same lengths, 64 an update in the order of the file. PyTorch packs the words, pads
-their sounds and masks what is padded. The fastest of all rounds counts, in CPU time of the thread. A ratio
-above 1 says that ours is faster. PyTorch (any version, the CPU suffices) is needed for nothing else.
+bench-translate, with the network of examples/nlp/translate, and the same network in PyTorch alternate, with pairs of
+equal lengths, 64 per update in file order. PyTorch packs the words, and pads and masks their sounds. The fastest of all
+rounds counts, in CPU time of the thread. A ratio above 1 means that ours is faster. PyTorch (any version, CPU only) is
+needed for nothing else.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def ours(program, options):
 
 
 def network(torch, size):
-    """Bidirectional LSTMs read; an LSTM writes, looks at what was read, and has what it saw in its next input."""
+    """Bidirectional LSTM encoder; an LSTM decoder with attention, whose output is part of its next input."""
     nn = torch.nn
 
     class Network(nn.Module):
@@ -70,7 +70,7 @@ def network(torch, size):
 
 
 def theirs(torch, lengths, together, size, rounds):
-    """Sounds a second of PyTorch for pairs of these lengths."""
+    """Sounds per second of PyTorch for pairs of these lengths."""
     model = network(torch, size)
     optimizer = torch.optim.Adam(model.parameters())
     batches = []

@@ -1,4 +1,4 @@
-# A toolchain for 64-bit Arm on Debian: the tests run under qemu-user.
+# Toolchain for 64-bit Arm on Debian; tests run under qemu-user.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)

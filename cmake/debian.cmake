@@ -1,9 +1,9 @@
-# The .deb packages that tools/deb makes: the library, what programs are compiled with, the tools.
+# Debian packages of tools/deb: the library, its headers, the tools.
 # See docs/packaging.md.
 set(debian "${PROJECT_SOURCE_DIR}/packaging/debian")
 set(library_package "libdynet-like${PROJECT_VERSION_MAJOR}")
 
-# Who signs: the variables of Debian's tools.
+# Maintainer, from the variables of Debian's tools.
 set(debian_name "$ENV{DEBFULLNAME}")
 set(debian_email "$ENV{DEBEMAIL}")
 if(NOT debian_name OR NOT debian_email)
@@ -17,7 +17,7 @@ if(NOT newest MATCHES "^dynet-like \\(${PROJECT_VERSION}-([0-9]+)\\) ")
 endif()
 set(CPACK_DEBIAN_PACKAGE_RELEASE "${CMAKE_MATCH_1}")
 
-# Each has its licence and what changed. tools/deb writes the pages of the manual.
+# Licence and changelog of each package. tools/deb writes the manual pages.
 set(files "${CMAKE_CURRENT_BINARY_DIR}/debian")
 configure_file("${debian}/changelog.in" "${files}/changelog.Debian" @ONLY)
 configure_file("${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${files}/changelog" COPYONLY)
@@ -37,7 +37,7 @@ install(DIRECTORY "${files}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COM
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME dynet-like)
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each has one of its own
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL library development tools)
@@ -51,7 +51,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/dynet-like/compat")
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
 
-# Before 1.0 each version may change the binary interface: programs depend on the one they were linked with.
+# Before 1.0 any version may change the ABI: programs depend on the version that they were linked with.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY "=")
 

@@ -1,11 +1,11 @@
-# What a shared library shows: namespace dynet without dynet::cpu, and nothing else. Kernels, Eigen and what the
-# compiler made of templates of the standard library, of Boost and of nlohmann-json stay inside, so that they never
-# meet a program's own. See docs/packaging.md.
+# Exported symbols of a shared library: namespace dynet without dynet::cpu. Kernels, Eigen and template instances of the
+# standard library, Boost and nlohmann-json are hidden, to avoid conflicts with a program's own copies. See
+# docs/packaging.md.
 
-# Functions, tables and types of classes, construction tables, thunks, and static variables within functions.
+# Functions, tables and types of classes, construction tables, thunks, and static variables of functions.
 set(dynet_symbol_kinds _ZN _ZNK _ZNR _ZNO _ZNKR _ZNKO _ZTVN _ZTTN _ZTIN _ZTSN _ZTCN _ZTh*_N _ZTh*_NK _ZTv*_N
   _ZTv*_NK _ZTc*_N _ZTc*_NK _ZGVN _ZZN _ZZNK _ZGVZN _ZGVZNK)
-# A pattern of `global` wins over one of `local`: so these say "not 3cpu" letter by letter.
+# A pattern in `global` overrides one in `local`, so these patterns spell "not 3cpu" letter by letter.
 set(dynet_shown_names "5dynet[!3]*" "5dynet3[!c]*" "5dynet3c[!p]*" "5dynet3cp[!u]*")
 
 if(BUILD_SHARED_LIBS AND UNIX AND NOT APPLE)
@@ -20,7 +20,8 @@ if(BUILD_SHARED_LIBS AND UNIX AND NOT APPLE)
     "DYNET_LIKE_${PROJECT_VERSION_MAJOR} {\n  global:\n${patterns}  local:\n    *;\n};\n")
 endif()
 
-# Gives a library its version, and as a shared one its symbols. One in a folder of its own finds the others there.
+# Sets the version of a library, and the exported symbols of a shared one. A shared library in its own folder finds the
+# others there.
 function(dynet_export target)
   set_target_properties(${target} PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
@@ -30,7 +31,7 @@ function(dynet_export target)
   endif()
 endfunction()
 
-# A program that is installed finds the shared library beside it.
+# Lets an installed program find the shared library next to it.
 function(dynet_find_library_at_run_time target)
   if(dynet_exports)
     file(RELATIVE_PATH folder "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")

@@ -1,4 +1,4 @@
-# Headers keep their paths: #include "dynet-like/dynet.h" works in the checkout and once installed.
+# Headers keep their paths: #include "dynet-like/dynet.h" works in the checkout and when installed.
 
 include(CMakePackageConfigHelpers)
 
@@ -11,7 +11,7 @@ install(TARGETS dynet-like dynet-like-compat EXPORT dynet-like-targets
   FILE_SET moved DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
 install(EXPORT dynet-like-targets NAMESPACE dynet-like:: DESTINATION "${dynet_package_dir}" COMPONENT development)
 
-# An export of its own: only who asks for the component `mpi` needs MPI.
+# A separate export: only users of the component `mpi` need MPI.
 if(TARGET dynet-like-mpi)
   install(TARGETS dynet-like-mpi EXPORT dynet-like-mpi-targets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development

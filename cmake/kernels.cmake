@@ -1,13 +1,14 @@
-# The kernels for the CPU: the same sources for each instruction set, chosen when a program starts.
+# CPU kernels, compiled from the same sources for each instruction set and selected at program start.
 # See docs/design/execution.md.
 
 file(GLOB dynet_kernel_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/kernels/cpu/*.cc")
-# These have no version in double: loops over parameters among them.
+# Sources without a version in double, including loops over parameters.
 set(dynet_float_sources "${PROJECT_SOURCE_DIR}/kernels/cpu/bf16_product.cc"
   "${PROJECT_SOURCE_DIR}/dynet-like/param/norm.cc" "${PROJECT_SOURCE_DIR}/dynet-like/train/update_loops.cc")
 list(REMOVE_ITEM dynet_kernel_sources ${dynet_float_sources})
 
-# The GNU linker and objcopy make one object of the kernels for an instruction set, whatever links programs.
+# The GNU linker and objcopy combine the kernels of an instruction set into one object, independent of the program's
+# linker.
 find_program(DYNET_LD NAMES ld.bfd ld)
 find_program(DYNET_OBJCOPY NAMES objcopy)
 mark_as_advanced(DYNET_LD DYNET_OBJCOPY)
@@ -20,16 +21,15 @@ if(NOT DYNET_NATIVE AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND CM
   endif()
 endif()
 
-# A compiler makes several versions of a loop, chosen by where operands lie or by the length; here all
-# must round alike. The product kernels see to that themselves.
+# Compilers make several versions of a loop for alignments or lengths; all versions of these files must round alike.
+# Product kernels ensure that themselves.
 set_source_files_properties("${PROJECT_SOURCE_DIR}/kernels/cpu/noise.cc"
   "${PROJECT_SOURCE_DIR}/kernels/cpu/recurrent.cc" "${PROJECT_SOURCE_DIR}/kernels/cpu/broadcast.cc"
   PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 
-# Compiles the kernels in namespace dynet::cpu::ISA for one type of numbers and adds them to a target.
-# Only the kernels see Eigen, so a program that links the library needs no copy of it. The namespace is
-# renamed because a program may bring an Eigen of its own, compiled for another instruction set: the
-# linker would merge the two copies of each inline function.
+# Compiles the kernels in namespace dynet::cpu::ISA for one scalar type and adds them to a target. Only kernels include
+# Eigen, so programs that link the library need no copy. Its namespace is renamed, since a program may use its own Eigen
+# for another instruction set, and the linker would merge the two copies of each inline function.
 function(dynet_add_kernels_for target name isa scalar)
   set(kernels ${target}-kernels-${name})
   set(sources ${dynet_kernel_sources})
@@ -53,7 +53,7 @@ function(dynet_add_kernels_for target name isa scalar)
   endif()
   if(DYNET_SANITIZE)
     dynet_sanitize(${kernels})
-    if(DYNET_SANITIZE MATCHES fuzzer)  # Clang takes five times as long to optimize what it has instrumented
+    if(DYNET_SANITIZE MATCHES fuzzer)  # Clang is five times slower when optimizing instrumented code
       dynet_options(${kernels} -O0)
     endif()
   else()
@@ -63,10 +63,10 @@ function(dynet_add_kernels_for target name isa scalar)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${kernels}>)
     return()
   endif()
-  # objcopy does not hide symbols that are unique in all of a program.
+  # objcopy does not hide symbols that are unique in the program.
   dynet_options(${kernels} $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
-  # One object file that shows its kernels and nothing else: inline functions, of the standard library
-  # say, which other objects have too, must never be taken from here by a program on a lesser CPU.
+  # One object that exports its kernels only: inline functions, such as those of the standard library, must never be
+  # linked from here into a program for a lesser CPU.
   set(object "${CMAKE_CURRENT_BINARY_DIR}/${kernels}.o")
   string(LENGTH ${isa} length)
   add_custom_command(OUTPUT "${object}"
@@ -76,16 +76,16 @@ function(dynet_add_kernels_for target name isa scalar)
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Kernels for ${isa}")
   target_sources(${target} PRIVATE "${object}")
-  add_dependencies(${target} ${kernels})  # make knows objects by their target alone
+  add_dependencies(${target} ${kernels})  # make tracks objects by target only
   set_property(GLOBAL APPEND PROPERTY dynet_kernel_objects "${object}")
   set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
 endfunction()
 
 function(dynet_add_kernels target)
   if(dynet_all_isas)
-    # Tests and benchmarks name kernels too.
+    # Tests and benchmarks also call kernels directly.
     target_compile_definitions(${target} PUBLIC $<BUILD_INTERFACE:DYNET_ALL_ISAS>)
-    # Less optimization where speed counts less compiles faster.
+    # Less optimization compiles faster, for kernels whose speed matters less.
     dynet_add_kernels_for(${target} baseline baseline float $<$<CONFIG:Release,RelWithDebInfo>:-O2>)
     dynet_add_kernels_for(${target} avx2 avx2 float -march=x86-64-v3)
     dynet_add_kernels_for(${target} avx512 avx512 float -march=x86-64-v4 -mprefer-vector-width=512)

@@ -1,5 +1,5 @@
-# For tests/faults/mutate.py: what DYNET_COUNTED names is compiled file by file, as it is written, and counts what it
-# runs. No function is inlined there, so that of each one copy runs: that of the first object.
+# For tests/faults/mutate.py: the folders in DYNET_COUNTED are compiled file by file, without optimization, and count
+# executed lines. Without inlining, one copy of each inline function runs: that of the first object.
 set(DYNET_COUNTED "dynet-like;kernels;examples;python;tests" CACHE STRING "Top folders that are counted")
 
 function(count_folder folder)
@@ -26,7 +26,7 @@ function(count_folder folder)
     if(type MATCHES "EXECUTABLE|MODULE")
       target_link_options(${target} PRIVATE --coverage)
     endif()
-    # In the programs of tests the library comes first, with its copy of an inline function that a test has as well.
+    # Test programs link the library first, so that its copies of inline functions are used.
     if(top STREQUAL tests AND type STREQUAL EXECUTABLE)
       target_link_options(${target} PRIVATE LINKER:--whole-archive "$<TARGET_FILE:dynet-like>" LINKER:--no-whole-archive)
     endif()
@@ -37,6 +37,6 @@ function(count_folder folder)
   endforeach()
 endfunction()
 
-if(CMAKE_CURRENT_SOURCE_DIR STREQUAL CMAKE_SOURCE_DIR)  # the course of examples is a project too
+if(CMAKE_CURRENT_SOURCE_DIR STREQUAL CMAKE_SOURCE_DIR)  # the example course is also a project of its own
   cmake_language(DEFER CALL count_folder "${CMAKE_SOURCE_DIR}")
 endif()

@@ -1,5 +1,5 @@
-# dynet-like.pc and dynet-like-compat.pc. Paths are relative to the files, so that a prefix can be moved; a package of
-# the system stays where it is.
+# dynet-like.pc and dynet-like-compat.pc. Paths are relative to the files, so that the prefix can be moved; those of a
+# system package are absolute.
 file(RELATIVE_PATH pc_up "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_up}")
 if(DYNET_DEBIAN)
@@ -7,7 +7,7 @@ if(DYNET_DEBIAN)
 endif()
 file(RELATIVE_PATH pc_libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 file(RELATIVE_PATH pc_includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
-# What the library itself needs: a static one hands it on to every program, a shared one brings it along.
+# Dependencies of the library: public for a static library, private for a shared one.
 set(pc_private "")
 if(BUILD_SHARED_LIBS)
   set(pc_private ".private")

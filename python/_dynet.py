@@ -1,3 +1,3 @@
-"""The name that the old module's inside has; some programs import it."""
+"""Name of the extension module of DyNet's package, which some programs import."""
 
 from dynet import *  # noqa: F401, F403

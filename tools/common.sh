@@ -1,10 +1,10 @@
-# Shared by the scripts of tools/ and .ci/run; sourced, never run.
+# Functions of the scripts in tools/ and of .ci/run; to be sourced.
 
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# Installs the Debian packages that are missing; does nothing, and needs no network, if there are none.
+# Installs missing Debian packages; needs no network if all are installed.
 install_packages() {
   local missing=() name
   if ! command -v dpkg-query > /dev/null; then
@@ -12,7 +12,7 @@ install_packages() {
     return 0
   fi
   for name in "$@"; do
-    # dpkg-query prints a line for each of several architectures.
+    # dpkg-query prints one line per architecture.
     dpkg-query -W -f '${db:Status-Status}\n' "$name" 2> /dev/null | grep -qx installed || missing+=("$name")
   done
   [ ${#missing[@]} -eq 0 ] && return 0
@@ -22,18 +22,18 @@ install_packages() {
     apt-get -qq install -y --no-install-recommends "${missing[@]}" > /dev/null
 }
 
-# Packages to compile the library, and to compile and run the tests.
+# Packages for compiling the library, and for compiling and running the tests.
 build_packages=(g++ cmake ninja-build ccache libeigen3-dev libboost-serialization-dev
   nlohmann-json3-dev libxxhash-dev)
 test_packages=("${build_packages[@]}" catch2 libboost-context-dev zlib1g-dev libcli11-dev libicu-dev bible-kjv pkg-config
   python3 libpng-dev libfreetype-dev libharfbuzz-dev libpugixml-dev fonts-noto-color-emoji unicode-data
   unicode-cldr-core libopenmpi-dev openmpi-bin libmpich-dev mpich)
 
-# Compiling the same file again, in another build folder, then costs nothing.
+# Caches compiled files across build folders.
 use_ccache() {
   if command -v ccache > /dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-    export CCACHE_SLOPPINESS=pch_defines,time_macros  # else nothing with a precompiled header is kept
+    export CCACHE_SLOPPINESS=pch_defines,time_macros  # needed for files with a precompiled header
   fi
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Adds up JUnit files written by ctest and prints "N passed, N failed, N skipped"."""
+"""Sums up JUnit files of ctest and prints "N passed, N failed, N skipped"."""
 
 import sys
 import xml.etree.ElementTree

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Adds up what gcov has counted in a build, by file and module; see tools/coverage."""
+"""Sums up the counts of gcov in a build, by file and module; see tools/coverage."""
 
 import argparse
 import collections
@@ -27,15 +27,15 @@ def wanted(name):
 
 
 class File:
-    """By line: how often it ran, and how often each way out of it was taken."""
+    """Counts by line: executions, and each way out of the line."""
 
     def __init__(self):
         self.lines = {}
         self.branches = {}
 
     def add(self, number, entries, same):
-        """Counts of a line in one object: of a template one entry for each copy, then all of them together. Lambdas
-        in templates have no entries of their own: `same` is how many functions hold the line."""
+        """Adds the counts of a line in one object; a template has one entry per copy, then their sum. Lambdas in
+        templates have no entries of their own: `same` is the number of functions that contain the line."""
         copies = list(entries)
         if len(copies) > 1:
             copies.remove(max(copies, key=lambda e: len(e["branches"])))
@@ -47,13 +47,13 @@ class File:
                 ways = [sum(ways[k::each]) for k in range(each)]
             if len(ways) < 2:
                 continue
-            # Copies that differ, as by `if constexpr`, have each their own ways.
+            # Copies that differ, for example by `if constexpr`, have separate ways.
             known = self.branches.setdefault(number, {}).setdefault(len(ways), [0] * len(ways))
             for k, count in enumerate(ways):
                 known[k] += count
 
     def only(self, numbers):
-        """The same without lines that hold no code of their own."""
+        """Removes lines without code."""
         for table in (self.lines, self.branches):
             for number in [n for n in table if n not in numbers]:
                 del table[number]
@@ -70,8 +70,8 @@ class File:
 
 
 def decisions(branches):
-    """Counts of the ways out of a line, without those of exceptions: a call that may throw has a way
-    to go on and one to the handler, and decides nothing."""
+    """Counts of the ways out of a line, without exceptions: a call that may throw has one way to continue and one to
+    the handler, and is no decision."""
     ways, k = [], 0
     while k < len(branches):
         pair = branches[k : k + 2]
@@ -85,7 +85,7 @@ def decisions(branches):
 
 
 def functions_at(functions):
-    """By line: how many functions begin and end where the innermost one around it does."""
+    """By line: number of functions with the same extent as the innermost one around it."""
     spans = collections.Counter((f["start_line"], f["end_line"]) for f in functions)
     same = {}
     for (first, last), count in sorted(spans.items(), key=lambda s: s[0][0] - s[0][1]):
@@ -95,7 +95,7 @@ def functions_at(functions):
 
 
 def lines_with_code(path):
-    """Braces and blank lines have counts of what the compiler adds: destructors, ways never taken."""
+    """Lines with code. Braces and blank lines have counts of compiler-generated code, such as destructors."""
     return {
         number
         for number, text in enumerate(path.read_text().split("\n"), start=1)
@@ -138,7 +138,7 @@ def read_all(build, jobs):
 
 
 class Exceptions:
-    """Lines that tests need not reach: those of a file that match a pattern, with a reason."""
+    """Lines exempt from coverage, by file and pattern, with a reason."""
 
     def __init__(self, path):
         self.rules, reason = [], ""
@@ -154,7 +154,7 @@ class Exceptions:
                 reason = ""
 
     def apply(self, files):
-        """Takes what is excepted out; the rules that say nothing."""
+        """Removes exempt lines; returns rules without effect."""
         idle = []
         for where, name, text in self.rules:
             used = False

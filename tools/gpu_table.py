@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The figures that tools/gpu has measured, as tables of ratios."""
+"""The figures measured by tools/gpu, as tables of ratios."""
 
 import json
 import pathlib
 import sys
 
 COLUMNS = ("as written", "prepared")
-# name of the figure, what it is, and of the ratio: what is required and what is aimed at
+# name of the figure, its description, and the required and the intended ratio
 ROWS = [
     ("tree 16", "tree-LSTM, 16 trees, PyTorch's tree by tree", 10, 50),
     *((f"tree {n}", f"tree-LSTM, {n:,} trees, PyTorch's by levels", 1, 3) for n in (64, 256, 1024)),
@@ -18,7 +18,7 @@ ROWS = [
 def read(path):
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # nothing, or not all of it: the program was stopped
+    except (OSError, ValueError):  # missing or incomplete: the program was stopped
         return {}
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Has the compiler read every source of a build folder without compiling it, which takes half of the time: warnings and errors are
-all that comes of it. The folder is configured with CMAKE_EXPORT_COMPILE_COMMANDS; nothing has to be built in it."""
+"""Runs the compiler on every source of a build folder with -fsyntax-only, which takes half of the time of compiling, to
+get warnings and errors. The folder must be configured with CMAKE_EXPORT_COMPILE_COMMANDS; nothing has to be built in
+it."""
 
 import argparse
 import concurrent.futures
@@ -12,7 +13,7 @@ import sys
 
 
 def read(entry):
-    """Messages of the compiler about a source."""
+    """Compiler messages for a source."""
     command = shlex.split(entry["command"])
     output = command.index("-o")
     del command[output : output + 2]

@@ -28,7 +28,7 @@ std::ifstream open(const std::string& folder, const char* name) {
   return file;
 }
 
-/// Reads `(label left right)` or `(label word)` from s[i]. Returns the number of the node.
+/// Parses `(label left right)` or `(label word)` at s[i]. Returns the number of the node.
 int read_tree(const std::string& s, std::size_t& i, Vocabulary& words,
               std::vector<TreeNode>& tree) {
   const auto need = [&](bool ok) {

@@ -9,8 +9,8 @@ namespace bench {
 
 struct TreeNode {
   unsigned label = 0;
-  unsigned word = 0;          ///< of a leaf
-  int left = -1, right = -1;  ///< of an inner node: earlier nodes of the tree
+  unsigned word = 0;          ///< word of a leaf
+  int left = -1, right = -1;  ///< children of an inner node: indices of earlier nodes
   bool is_leaf() const { return left < 0; }
 };
 
@@ -30,17 +30,17 @@ struct TaggedText {
 
 struct Text {
   std::vector<std::vector<unsigned>> sentences;
-  unsigned words = 0;  ///< the last one begins every sentence and stands in none
+  unsigned words = 0;  ///< the last word only begins sentences
 };
 
-/// Each reads its file below `folder`, or makes data if `folder` is empty. Throws
+/// Each reads its file in `folder`, or makes random data if `folder` is empty. Throws
 /// std::runtime_error.
 Trees sentiment_trees(const std::string& folder);
 TaggedText tagged_text(const std::string& folder);
-/// Sentences of 2 to 60 words; words seen once are one word.
+/// Sentences of 2 to 60 words; words with one occurrence are a single unknown word.
 Text plain_text(const std::string& folder);
 
-/// Random data in the shape of the files.
+/// Random data with the statistics of the files.
 Trees make_trees();
 TaggedText make_tagged_text();
 Text make_text();

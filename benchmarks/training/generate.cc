@@ -1,5 +1,5 @@
-// Random data in the shape of the files: lengths follow a gamma distribution with their mean and
-// deviation, words follow Zipf's law, trees split as often at an end as theirs do.
+// Random data with the statistics of the files: lengths follow a gamma distribution with the files'
+// mean and deviation, words follow Zipf's law, trees split at an end equally often.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -18,7 +18,7 @@ class Generator {
     return static_cast<unsigned>(
         std::clamp(n, static_cast<double>(least), static_cast<double>(most)));
   }
-  /// The word of rank r has a probability like 1 / r.
+  /// Draws a word; rank r has a probability proportional to 1 / r.
   unsigned word(unsigned words) {
     return static_cast<unsigned>(std::pow(words + 1.0, uniform())) - 1;
   }
@@ -29,7 +29,7 @@ class Generator {
   std::mt19937 random_{1};
 };
 
-/// `steep`: the probability that a single word is split off at the left.
+/// `steep`: probability that a single word is split off on the left.
 int grow(Generator& random, const Trees& data, unsigned leaves, double steep,
          std::vector<TreeNode>& tree) {
   TreeNode node;

@@ -1,5 +1,5 @@
-// An LSTM language model: words of 128 numbers, 256 hidden units unless asked for others, a softmax
-// over all words; one minibatch of sentences side by side.
+// LSTM language model: word vectors of 128 numbers, 256 hidden units by default, a softmax over all
+// words; one minibatch of parallel sentences.
 #include <algorithm>
 #include <random>
 #include <utility>
@@ -17,7 +17,7 @@ using Minibatch = std::vector<std::vector<unsigned>>;
 
 struct Minibatches {
   std::vector<Minibatch> of;
-  unsigned begin;  // the word before every sentence
+  unsigned begin;  // first input of every sentence
 };
 
 class LanguageModel : public Task {

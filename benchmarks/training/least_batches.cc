@@ -9,8 +9,8 @@ namespace {
 
 using namespace dynet;
 
-// The most nodes of one key on a way through the nodes of its component, which are listed so
-// that operands come first. `chain` is by node.
+// Maximum number of nodes with one batch key on a path through the nodes of their component, which
+// are in topological order. `chain` is indexed by node.
 std::uint32_t longest_chain(const GraphStore& graph, const PlanScratch& s, NodeId begin,
                             std::uint32_t key, std::uint32_t first_rank,
                             std::span<const NodeId> nodes, PodVector<std::uint32_t>& chain) {

@@ -6,10 +6,10 @@
 
 namespace bench {
 
-/// No order in which the nodes [begin, end) can run has fewer batches: for each key the
-/// longest chain of its nodes along the edges of the graph, and every node of a form that never
-/// batches. Parameters, lookups, aliases and transfers run nothing and do not count. Takes the
-/// product of nodes and keys.
+/// Lower bound of the number of batches of the nodes [begin, end) in any order: for each batch key
+/// the longest chain of its nodes along the edges of the graph, plus every node of a form that
+/// never batches. Parameters, lookups, aliases and transfers run no kernel and are not counted.
+/// Time: nodes times keys.
 std::size_t least_batches(const dynet::GraphStore& graph, dynet::NodeId begin, dynet::NodeId end);
 
 }  // namespace bench

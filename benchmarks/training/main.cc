@@ -1,4 +1,4 @@
-// The training tasks that this library is measured by. Prints one table.
+// Training benchmark of this library. Prints one table.
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
@@ -20,7 +20,7 @@ Result median(std::vector<Result> results) {
   return *middle;
 }
 
-/// A task starts with no more memory than it needs, so that its peak is its own.
+/// Frees cached memory before a task, so that its memory peak is its own.
 void give_memory_back() {
   dynet::release_graph_memory();
 #ifdef __GLIBC__

@@ -8,7 +8,7 @@
 namespace bench {
 namespace {
 
-/// Everything that is said about a row, under the names that it has in the JSON.
+/// All figures of a row, by their names in the JSON.
 nlohmann::json figures(const Line& line, double calibrator) {
   const Row& row = *line.row;
   const Result& r = line.result;
@@ -46,8 +46,8 @@ std::string format(const char* pattern, T... values) {
   return text;
 }
 
-/// Text in columns, each as wide as its widest cell; the first to the left, the others to the
-/// right.
+/// Prints text in columns, each as wide as its widest cell; the first left-aligned, the others
+/// right-aligned.
 void print_columns(const std::vector<std::vector<std::string>>& lines, std::ostream& out) {
   std::vector<std::size_t> width;
   for (const auto& line : lines) {

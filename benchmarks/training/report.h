@@ -14,8 +14,8 @@ struct Line {
 };
 
 struct Report {
-  double calibrator = 0;  ///< GFLOP/s
-  std::string data;       ///< where it came from
+  double calibrator = 0;  ///< in GFLOP/s
+  std::string data;       ///< source of the data
   Options options;
   std::vector<Line> lines;
 };

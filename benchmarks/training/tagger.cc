@@ -1,5 +1,5 @@
-// A BiLSTM tagger: words of 128 numbers, 2 x 50 hidden units unless asked for others, a tanh layer
-// of 32, a tag for every word.
+// BiLSTM tagger: word vectors of 128 numbers, 2 x 50 hidden units by default, a tanh layer of 32, a
+// tag per word.
 #include <utility>
 
 #include "benchmarks/training/task.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// The training tasks, each as the plain program that a user writes.
+// Training tasks, each written as a user would.
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -11,46 +11,46 @@
 
 namespace bench {
 
-/// A model and its samples, which are taken round and round.
+/// A model and its samples, used cyclically.
 class Task {
  public:
   virtual ~Task() = default;
-  /// The same model and samples for another thread.
+  /// Copy for another thread, with the same model and samples.
   virtual std::unique_ptr<Task> share() const = 0;
-  /// Adds `count` samples, from number `first` on, to an empty graph. Returns the loss.
+  /// Adds the samples [first, first + count) to an empty graph. Returns the loss.
   virtual dynet::Expression build(dynet::ComputationGraph& cg, std::size_t first,
                                   std::size_t count) = 0;
 
   dynet::ParameterCollection model;
-  std::size_t units = 0;  ///< trees or words in all that was built
+  std::size_t units = 0;  ///< number of trees or words in all built graphs
 };
 
-/// One row of the table: a task, a size of group, and what others reach, in units a second for
-/// each GFLOP/s of the calibrator.
+/// Row of the table: a task, a group size, and reference rates in units per second, per GFLOP/s of
+/// the calibrator.
 struct Row {
-  const char* name;  ///< as in the table
+  const char* name;  ///< name in the table
   const char* task;  ///< tree, tagger or lm
   const char* unit;
   std::size_t group;    ///< samples of an update, or sentences of a minibatch
-  std::size_t samples;  ///< of an update
-  double mflop;         ///< arithmetic of a unit
+  std::size_t samples;  ///< samples per update
+  double mflop;         ///< arithmetic per unit
   double dynet, hand, required, aim;
-  bool hand_is_floor;  ///< nobody wrote it by hand: computed from the arithmetic
+  bool hand_is_floor;  ///< true: `hand` is computed from the arithmetic instead of measured
 };
 
 const std::vector<Row>& rows();
 
-/// A task with fresh parameters, on the files below `folder` or, if that is empty, random data.
+/// Task with initial parameters, on the files in `folder` or, if that is empty, on random data.
 std::unique_ptr<Task> make_task(const Row& row, const std::string& folder);
 
-/// Gate by gate, and with the gates of a node in one vector.
+/// Tree-LSTMs with separate gates, and with concatenated gates.
 std::unique_ptr<Task> make_tree_lstm(Trees data);
 std::unique_ptr<Task> make_tree_cells(Trees data);
 std::unique_ptr<Task> make_tagger(TaggedText data, unsigned hidden = 50);
-/// So many sentences of similar length each, the longest first; in random order.
+/// Minibatches of `size` sentences of similar length, the longest first; in random order.
 std::vector<std::vector<std::vector<unsigned>>> make_minibatches(const Text& text,
                                                                  std::size_t size);
-/// A sample is a minibatch, padded and masked.
+/// Language model whose samples are minibatches, padded and masked.
 std::unique_ptr<Task> make_language_model(const Text& text, std::size_t minibatch,
                                           unsigned hidden = 256);
 

@@ -13,14 +13,14 @@ namespace {
 
 using namespace dynet;
 
-constexpr int kEvery = 16;        // updates to one that is looked at
-constexpr double kWarmUp = 0.25;  // part of the time that is spent before, to find memory warm
+constexpr int kEvery = 16;        // one in kEvery updates is examined
+constexpr double kWarmUp = 0.25;  // share of the time for warming up memory
 constexpr double kMiB = 1 << 20;
 
-/// Task that makes the graph of a part of an update's samples, with the costs of the graph.
+/// Task that builds the graph of a part of an update's samples, with its costs.
 struct Shard {
   std::unique_ptr<Task> task;
-  int buffer = -1;  // of the gradients; -1: the thread's
+  int buffer = -1;  // gradient buffer; -1: the thread's
   double build = 0, forward = 0, backward = 0, loss = 0;
   double plan = 0;
   std::size_t lower_bound = 0;  // see least_batches
@@ -42,7 +42,7 @@ struct Shard {
       Plan fresh;
       PlanMaker planner(options.batching ? PlanPolicy::in_batches : PlanPolicy::in_order);
       const auto make = [&] { planner.make(cg.store(), 0, static_cast<NodeId>(cg.size()), fresh); };
-      make();  // memory of its own
+      make();  // allocates the planner's memory
       plan = fastest(1, make);
       lower_bound = least_batches(cg.store(), 0, static_cast<NodeId>(cg.size()));
     }
@@ -54,7 +54,7 @@ struct Shard {
   }
 };
 
-/// Sums over the updates that are looked at.
+/// Sums over the examined updates.
 struct Look {
   double updates = 0, units = 0, plan = 0, nodes = 0, batches = 0, lower_bound = 0;
 
@@ -100,7 +100,7 @@ Result train(Task& task, std::size_t samples, const Options& options) {
   Look look;
   std::size_t first = 0, units = 0;
   double warm = 0;
-  int measured = 0;  // updates once memory is warm
+  int measured = 0;  // updates after the warm-up
   for (; result.seconds < options.seconds; first += samples) {
     const bool is_warm = warm >= kWarmUp * options.seconds;
     const bool looked_at = is_warm && measured++ % kEvery == 0;

@@ -1,6 +1,5 @@
-// The N-ary tree-LSTM (Tai, Socher, Manning 2015, section 3.2) for two children, in few operations:
-// the gates of a node are one vector; words of 128 numbers, 128 hidden units, a label at every
-// node.
+// N-ary tree-LSTM (Tai, Socher, Manning 2015, section 3.2) with two children and few operations:
+// concatenated gates; word vectors of 128 numbers, 128 hidden units, a label per node.
 #include <utility>
 
 #include "benchmarks/training/task.h"

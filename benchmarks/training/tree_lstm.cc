@@ -1,5 +1,5 @@
-// A binary tree-LSTM on sentiment trees: words of 128 numbers, 128 hidden units, a label at every
-// node; gate by gate, each gate with a matrix of its own.
+// Binary tree-LSTM on sentiment trees: word vectors of 128 numbers, 128 hidden units, a label per
+// node; each gate has its own matrices.
 #include <utility>
 
 #include "benchmarks/training/task.h"

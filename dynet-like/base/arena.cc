@@ -14,7 +14,7 @@ namespace {
 
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
-// Large blocks start on a 2 MiB border and ask for huge pages: fewer page faults and TLB misses.
+// Aligns blocks of 2 MiB and more to huge pages: fewer page faults and TLB misses.
 void* allocate_block(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 2)
     throw OutOfMemoryError("out of memory: " + std::to_string(bytes) + " bytes asked for");
@@ -60,7 +60,7 @@ void* Arena::allocate_slow(std::size_t bytes) {
   }
   const std::size_t last = chunks_.empty() ? first_chunk_ / 2 : chunks_.back().size;
   const std::size_t size = std::max(2 * last, bytes);
-  if (empty) release();  // all that is too small for the first block would lie idle
+  if (empty) release();  // earlier chunks are too small for the first block
   chunks_.reserve(chunks_.size() + 1);
   void* const block = source_ ? source_->allocate(size) : allocate_block(size);
   chunks_.push_back({static_cast<std::byte*>(block), size});

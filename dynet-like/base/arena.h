@@ -10,11 +10,11 @@
 
 namespace dynet {
 
-/// Memory handed out in order and taken back all at once.
+/// Bump allocator: blocks are handed out in order and reset together.
 ///
-/// Blocks never move, so pointers live until `reset` or `rewind` passes them. The arena grows by
-/// chunks of doubling size and keeps them, but for those in front of the first block; `reset` only
-/// moves a cursor.
+/// Blocks never move: a pointer is valid until `reset` or `rewind` passes its block. The arena
+/// grows by chunks of doubling size and keeps them; `reset` only moves a cursor. A first block that
+/// exceeds every chunk frees the earlier chunks.
 class Arena {
  public:
   static constexpr std::size_t kAlignment = 64, kFirstChunk = std::size_t{1} << 16;
@@ -25,9 +25,10 @@ class Arena {
   };
 
   Arena() = default;
-  /// Arena in a device's memory, which only kernels of the device may read; null: the CPU's.
+  /// Arena in the memory of a device, accessible to the kernels of that device only; null: the
+  /// CPU's memory.
   explicit Arena(std::shared_ptr<DeviceAllocator> source) : source_(std::move(source)) {}
-  /// Arena of blocks aligned to a smaller power of two, where many small blocks need less memory.
+  /// Arena with blocks aligned to a smaller power of two, to save memory with many small blocks.
   /// The first chunk has `first_chunk` bytes.
   explicit Arena(std::size_t alignment, std::size_t first_chunk = kFirstChunk)
       : alignment_(alignment), first_chunk_(first_chunk) {}
@@ -35,8 +36,8 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  /// `bytes` of uninitialized memory, aligned to kAlignment if nothing else was said. Throws
-  /// OutOfMemoryError.
+  /// Allocates `bytes` of uninitialized memory, aligned to the alignment of the constructor
+  /// (kAlignment by default). Throws OutOfMemoryError.
   void* allocate(std::size_t bytes) {
     const std::size_t rounded = (bytes + alignment_ - 1) & ~(alignment_ - 1);
     if (rounded < bytes || chunk_ >= chunks_.size() || chunks_[chunk_].size - used_ < rounded)
@@ -57,7 +58,7 @@ class Arena {
     used_ = m.used;
   }
   void reset() { rewind({}); }
-  /// f(p, bytes) for the memory that was handed out since the mark, a piece of each chunk.
+  /// Calls f(p, bytes) for the memory handed out since the mark, once per chunk.
   template <class F>
   void each_block_since(Mark m, F f) const {
     for (std::size_t c = m.chunk; c <= chunk_ && c < chunks_.size(); ++c) {
@@ -66,14 +67,14 @@ class Arena {
       if (begin < end) f(chunks_[c].data + begin, end - begin);
     }
   }
-  /// Gives all memory back to the system.
+  /// Frees all chunks.
   void release();
-  /// Grows when chunks are given back: as long as it has not, the same calls after `reset` are
-  /// handed the same blocks.
+  /// Counter of `release` calls. While it is unchanged, the same sequence of `allocate` calls after
+  /// `reset` returns the same addresses.
   std::uint64_t generation() const { return generation_; }
-  /// Bytes held, handed out or not.
+  /// Bytes of all chunks.
   std::size_t capacity() const;
-  /// Bytes handed out, ends of chunks that were passed over included.
+  /// Bytes handed out, including the unused ends of full chunks.
   std::size_t used() const;
 
  private:

@@ -4,8 +4,7 @@
 
 namespace dynet {
 
-/// Bytes of a core's nearest data cache (L1), as the system tells them; 32 KiB where it does not
-/// know.
+/// Size in bytes of a core's L1 data cache as reported by the system; 32 KiB if unknown.
 std::size_t nearest_cache();
 
 }  // namespace dynet

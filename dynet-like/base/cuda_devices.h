@@ -2,8 +2,8 @@
 
 #include <memory>
 
-// Functions that only a library with CUDA defines. With CUDA, a name without a definition is an
-// error of the linker; without CUDA, its address is null.
+// Marks functions that only a library with CUDA defines: with CUDA a missing definition is a link
+// error, without CUDA the address is null.
 #ifdef DYNET_CUDA
 #define DYNET_CUDA_PART extern
 #else
@@ -18,13 +18,13 @@ class Updater;
 
 namespace cuda {
 
-/// CUDA's part of the library, or what stands in for it. Null in a library without.
+/// Entry points of the CUDA part of the library, real or emulated; null in a library without CUDA.
 struct Devices {
-  int (*count)();                                              ///< of devices that can be used
+  int (*count)();                                              ///< number of usable devices
   std::unique_ptr<DeviceBackend> (*make_backend)(int number);  ///< throws DeviceError
-  /// For the device with this memory. Throws DeviceError.
+  /// Updater for the device that owns this memory. Throws DeviceError.
   std::unique_ptr<Updater> (*make_updater)(const std::shared_ptr<DeviceAllocator>& memory);
-  /// Gives back memory that is unused, of all devices.
+  /// Frees unused memory on all devices.
   void (*trim_memory)();
 };
 DYNET_CUDA_PART const Devices kDevices;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr DeviceList kDevices;
 
-// Found once: what a handle points to does not change.
+// Devices are listed once per process, so that a Device* stays valid.
 struct Found {
   std::deque<std::string> names;
   std::deque<DeviceDescription> all;

@@ -17,13 +17,13 @@ struct DeviceName : std::string_view {
   operator std::string() const { return std::string(*this); }  // NOLINT: as in DyNet
 };
 
-/// Device that stores values and runs operations: the CPU, or a GPU that CUDA can use.
+/// A device that stores values and runs operations: the CPU, or a GPU through CUDA.
 struct DeviceDescription {
   int device_id;
   DeviceType type;
   DeviceName name;
 
-  /// Whether both stand for one device.
+  /// True if both describe the same device.
   constexpr bool is(const DeviceDescription& other) const {
     return device_id == other.device_id && type == other.type;
   }
@@ -31,8 +31,8 @@ struct DeviceDescription {
 using Device = const DeviceDescription;
 
 inline constexpr DeviceDescription kCpu = {0, DeviceType::CPU, "CPU"};
-/// A pointer to the device of graphs that are told none: the CPU, or what a program that
-/// calls DyNet's `initialize` has asked for.
+/// Pointer to the default device of a new graph: the CPU, or the device passed to DyNet's
+/// `initialize`.
 struct DefaultDevice {
   operator Device*() const;  // NOLINT: implicit
   Device* operator->() const { return *this; }
@@ -40,26 +40,27 @@ struct DefaultDevice {
 };
 inline constexpr DefaultDevice default_device;
 
-/// How matrices are multiplied where the hardware has instructions for it, see
-/// ComputationGraph::set_precision. Numbers are floats in memory, and products are summed as
-/// floats, whatever it says.
+/// Precision of matrix products on hardware with instructions for it, see
+/// ComputationGraph::set_precision. Values are stored as floats and products are accumulated as
+/// floats in every mode.
 enum class Precision {
-  float32,  ///< of floats
-  tf32,     ///< of floats rounded to 10 bits of their fraction
-  bf16,     ///< of floats rounded to 7 bits of their fraction
+  float32,  ///< products of floats
+  tf32,     ///< products of floats rounded to 10 bits of fraction
+  bf16,     ///< products of floats rounded to 7 bits of fraction
 };
 
-/// A Device* as an argument beside numbers, lists and pointers: a literal 0 is not one.
+/// A Device* argument for overloads that also accept numbers, lists and pointers: a literal 0 does
+/// not convert to it.
 class DeviceArgument {
  public:
-  /// None is named.
+  /// No device.
   DeviceArgument() = default;
   template <class D, class = std::enable_if_t<std::is_same_v<D, Device*> ||
                                               std::is_same_v<D, DefaultDevice>>>
   DeviceArgument(D device)  // NOLINT: implicit
       : device_(device), named_(true) {}
 
-  /// The device, or null if none is named. Throws ArgumentError for a null pointer.
+  /// The device, or null if none was passed. Throws ArgumentError for a null pointer.
   Device* get(const char* who, SourceLocation at) const;
 
  private:
@@ -67,7 +68,7 @@ class DeviceArgument {
   bool named_ = false;
 };
 
-/// Throws ArgumentError for a null pointer. A device that is not there cannot be had.
+/// Throws ArgumentError for a null pointer. Devices that do not exist have no pointer to pass.
 void check_device(const char* who, Device* device, SourceLocation at);
 
 /// The devices of this machine that the library can use.
@@ -77,10 +78,10 @@ class DeviceList {
   const std::vector<Device*> get_devices() const;  // NOLINT: const, so that `auto&` keeps it
   /// Device i, the CPU first. Throws IndexError.
   Device* get(std::size_t i, SourceLocation at = SourceLocation::current()) const;
-  /// Their names: "CPU, GPU:0".
+  /// Names of all devices: "CPU, GPU:0".
   std::string names() const;
-  /// The device of this name, such as "CPU" or "GPU:0"; without a name, the default device. Throws
-  /// DeviceError, naming those that there are.
+  /// Device with this name, such as "CPU" or "GPU:0"; for an empty name the default device. Throws
+  /// DeviceError that lists the existing devices.
   Device* get_global_device(std::string_view name,
                             SourceLocation at = SourceLocation::current()) const;
 };

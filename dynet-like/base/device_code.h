@@ -1,6 +1,6 @@
 #pragma once
 
-// For functions that run on the CPU and on a device.
+// Marks functions that are compiled for the CPU and for devices.
 #ifdef __CUDACC__
 #define DYNET_DEVICE __host__ __device__
 #else

@@ -7,8 +7,8 @@
 
 namespace dynet {
 
-/// The derivative of log |Gamma(x)|, computed in double: by reflection below zero, by recurrence up
-/// to ten, and by its asymptotic series.
+/// Digamma function, d/dx log |Gamma(x)|, in double: reflection below zero, recurrence up to ten,
+/// then the asymptotic series.
 inline DYNET_DEVICE double digamma(double x) {
   constexpr double kPi = std::numbers::pi;
   double reflected = 0;

@@ -1,8 +1,7 @@
 #pragma once
 
-// Some sources are compiled once for each instruction set (see isa.h), each time in a namespace of
-// its own, whose name the build gives as DYNET_ISA. What they share with the others goes through
-// these macros. See docs/design/execution.md.
+// Macros for sources that are compiled once per instruction set (see isa.h), each time in the
+// namespace DYNET_ISA, which the build defines. See docs/design/execution.md.
 #include "dynet-like/base/isa.h"
 
 namespace dynet::cpu {
@@ -13,7 +12,7 @@ namespace avx512 {}
 
 #ifdef DYNET_ALL_ISAS
 
-/// Declares what is in the brackets for every instruction set.
+/// Declares the contents of the brackets once per instruction set.
 #define DYNET_EACH_ISA(...) \
   namespace baseline {      \
   __VA_ARGS__               \
@@ -24,8 +23,8 @@ namespace avx512 {}
   namespace avx512 {        \
   __VA_ARGS__               \
   }
-/// All versions of a function of the given type, as a PerIsa. It is named as a member of `cpu`,
-/// which stands for one namespace after the other.
+/// PerIsa of all versions of a function of the given type. The function is named as a member of
+/// `cpu`, an alias of each instruction set's namespace in turn.
 #define DYNET_PER_ISA(TYPE, ...)                                                        \
   ::dynet::PerIsa<TYPE> {                                                               \
     DYNET_VERSION(baseline, TYPE, __VA_ARGS__), DYNET_VERSION(avx2, TYPE, __VA_ARGS__), \
@@ -43,7 +42,7 @@ namespace avx512 {}
 
 #endif
 
-/// The version for one instruction set.
+/// Version for one instruction set.
 #define DYNET_VERSION(ISA, TYPE, ...)      \
   [] {                                     \
     namespace cpu = ::dynet::cpu::ISA;     \

@@ -7,13 +7,13 @@
 
 namespace dynet {
 
-/// Base of everything that this library throws. The object in use still works after an Error. Error
-/// is no std::exception itself, so that each type below is one exactly once: std::invalid_argument
-/// for wrong arguments, shapes and indices, std::runtime_error otherwise.
+/// Base of all exceptions of this library. Objects remain usable after an Error. Error does not
+/// derive from std::exception; each type below does, exactly once: from std::invalid_argument for
+/// wrong arguments, shapes and indices, from std::runtime_error otherwise.
 class Error {
  public:
   virtual ~Error() = default;
-  /// The message: what was wrong, with which operands, and where.
+  /// Message: the mistake, the operands and the location.
   virtual const char* what() const noexcept = 0;
   /// Location of the mistake in the user's program; an empty file name if unknown.
   const SourceLocation& where() const noexcept { return at_; }
@@ -27,7 +27,7 @@ class Error {
   SourceLocation at_;
 };
 
-/// An Error that is a standard exception too.
+/// An Error that is also a standard exception.
 template <class Standard>
 class StandardError : public Standard, public Error {
  public:
@@ -45,15 +45,16 @@ struct ShapeError : StandardError<std::invalid_argument> {
 struct IndexError : StandardError<std::invalid_argument> {
   using StandardError::StandardError;
 };
-/// Any other argument that breaks a rule.
+/// Any other invalid argument.
 struct ArgumentError : StandardError<std::invalid_argument> {
   using StandardError::StandardError;
 };
-/// An Expression that is empty, of a cleared, reverted or destroyed graph, or of another graph.
+/// An Expression that is empty, that belongs to another graph, or whose graph was cleared, reverted
+/// or destroyed.
 struct StaleExpressionError : StandardError<std::runtime_error> {
   using StandardError::StandardError;
 };
-/// A gradient that no backward pass has computed, or that was not kept.
+/// A gradient that was not computed by a backward pass, or that was freed.
 struct GradientError : StandardError<std::runtime_error> {
   using StandardError::StandardError;
 };
@@ -61,15 +62,15 @@ struct GradientError : StandardError<std::runtime_error> {
 struct NumericError : StandardError<std::runtime_error> {
   using StandardError::StandardError;
 };
-/// A file that cannot be opened, read, written, or does not hold what was asked for.
+/// A file that cannot be opened, read or written, or that has unexpected contents.
 struct FileError : StandardError<std::runtime_error> {
   using StandardError::StandardError;
 };
-/// Memory that could not be had, of the machine or of a device.
+/// An allocation that failed on the CPU or on a device.
 struct OutOfMemoryError : StandardError<std::runtime_error> {
   using StandardError::StandardError;
 };
-/// A device that is not there, cannot do what is asked, or has failed.
+/// A device that does not exist, lacks a feature, or has failed.
 struct DeviceError : StandardError<std::runtime_error> {
   using StandardError::StandardError;
 };

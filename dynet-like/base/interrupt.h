@@ -8,18 +8,16 @@
 
 namespace dynet {
 
-/// A way for somebody outside to end a long computation between two of its steps: a user who has
-/// pressed a key, a deadline.
+/// Lets a caller abort a long computation between two of its steps, for a key press or a deadline.
 class Interrupt {
  public:
-  /// `check` is called now and then, by whichever thread computes; what it throws ends the
+  /// `check` is called periodically by a computing thread; an exception that it throws aborts the
   /// computation.
   explicit Interrupt(std::function<void()> check,
                      std::chrono::milliseconds every = std::chrono::milliseconds(50))
       : check_(std::move(check)), every_(every) {}
 
-  /// Calls `check` unless the last call is less than `every` ago. Where steps are short not every
-  /// call looks at the clock.
+  /// Calls `check` at most once per `every`. Between short steps some calls skip reading the clock.
   void look() {
     const unsigned left = left_.load(std::memory_order_relaxed);
     if (left == 0) return look_at_clock();
@@ -27,7 +25,7 @@ class Interrupt {
   }
 
  private:
-  static constexpr unsigned kMostSkipped = 31;  // calls that do not look at the clock, in a row
+  static constexpr unsigned kMostSkipped = 31;  // calls in a row without the clock
 
   void look_at_clock() {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -40,7 +38,7 @@ class Interrupt {
     left_.store(skip, std::memory_order_relaxed);
     auto next = next_.load(std::memory_order_relaxed);
     if (now < std::chrono::steady_clock::duration(next)) return;
-    // One of several threads calls `check_`.
+    // Only the thread that wins the exchange calls `check_`.
     if (next_.compare_exchange_strong(next, (now + every_).count(), std::memory_order_relaxed))
       check_();
   }

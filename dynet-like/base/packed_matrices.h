@@ -7,11 +7,11 @@
 
 namespace dynet {
 
-/// Matrices in the form that products of bf16 read, of one pass over a graph: a matrix is packed
-/// when it is multiplied with for the second time, for that and all later times.
+/// Cache of matrices in the packed layout of bf16 products, for one pass over a graph. A matrix is
+/// packed at its second multiplication; the packed form serves all later multiplications.
 class PackedMatrices {
  public:
-  /// A matrix in memory that stays as it is, read along its columns or across them.
+  /// A matrix whose values are constant during the pass; `across`: read by rows instead of columns.
   struct Key {
     const float* matrix = nullptr;
     std::size_t rows = 0, columns = 0;
@@ -20,15 +20,16 @@ class PackedMatrices {
     friend bool operator==(const Key&, const Key&) = default;
   };
 
-  /// Its words, of which there are `count`, made by `pack(words)`; null the first time, and where
-  /// another matrix has its place. They stay until all are cleared.
+  /// The `count` packed words of a matrix, computed by `pack(words)` at the second call for its key
+  /// and valid until `clear`. Null at the first call, and if the slot of this key holds another
+  /// packed matrix.
   template <class Pack>
   const std::uint32_t* find(const Key& key, std::size_t count, Pack pack) {
     used_ = true;
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key.matrix));
-    Entry& e = entries_[address * 0x9e3779b97f4a7c15u >> 58];  // allocations end alike
+    Entry& e = entries_[address * 0x9e3779b97f4a7c15u >> 58];  // addresses end alike
     if (!(e.key == key)) {
-      if (!e.packed) e.key = key;  // a packed matrix keeps its place
+      if (!e.packed) e.key = key;  // packed matrices are not evicted
       return nullptr;
     }
     if (!e.packed) {
@@ -38,7 +39,7 @@ class PackedMatrices {
     }
     return e.aligned();
   }
-  /// The matrices may be others now.
+  /// Drops all entries, at the end of a pass.
   void clear() {
     if (!used_) return;
     used_ = false;
@@ -62,8 +63,8 @@ class PackedMatrices {
     }
   };
 
-  bool used_ = false;              // since it was cleared
-  std::array<Entry, 64> entries_;  // by address
+  bool used_ = false;              // any `find` since the last `clear`
+  std::array<Entry, 64> entries_;  // indexed by the hash of the address
 };
 
 }  // namespace dynet

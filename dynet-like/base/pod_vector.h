@@ -11,15 +11,15 @@
 
 namespace dynet {
 
-/// A growing array of plain data. Unlike std::vector it never initializes what `append` and
-/// `resize_uninitialized` hand out, and `clear` and `truncate` are one store whatever the size.
+/// Growing array of plain data. Unlike std::vector it does not initialize the elements of `append`
+/// and `resize_uninitialized`, and `clear` and `truncate` take constant time.
 template <class T>
 class PodVector {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
  public:
   PodVector() = default;
-  // NOLINTNEXTLINE: explicit, so that none is copied by chance
+  // NOLINTNEXTLINE: explicit, against accidental copies
   explicit PodVector(const PodVector& other) {
     if (!other.empty())
       std::memcpy(static_cast<void*>(append(other.size_)), other.data_, other.size_ * sizeof(T));
@@ -46,11 +46,11 @@ class PodVector {
   const T* end() const { return data_ + size_; }
 
   void push_back(const T& value) {
-    T copy = value;  // value may live in this array, which may move
+    T copy = value;  // `value` may be an element of this array
     *append(1) = copy;
   }
 
-  /// `n` uninitialized elements at the end; the pointer lives until the next growth.
+  /// Appends `n` uninitialized elements; the pointer is valid until the next growth.
   T* append(std::size_t n) {
     if (size_ + n > capacity_) grow(size_ + n);
     T* first = data_ + size_;
@@ -58,7 +58,7 @@ class PodVector {
     return first;
   }
 
-  /// `n` more elements, which `reserve` has made room for and somebody has written there.
+  /// Appends the `n` elements that the caller wrote into reserved memory.
   void take_reserved(std::size_t n) { size_ += n; }
 
   void resize_uninitialized(std::size_t n) {
@@ -82,7 +82,7 @@ class PodVector {
   }
 
  private:
-  // Kept out of line so that the common path of append stays a compare and an add.
+  // Not inlined, so that the common path of `append` is a comparison and an addition.
   [[gnu::noinline]] void grow(std::size_t need) {
     std::size_t want = capacity_ < 16 ? 32 : capacity_ * 2;
     if (want < need) want = need;

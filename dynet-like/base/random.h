@@ -13,8 +13,8 @@ constexpr std::uint64_t mix_bits(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Random numbers as a pure function of a key and a position. A kernel may compute any of them, in
-/// any order, in any precision, again in the backward pass, and always see the same draw.
+/// Random numbers as a pure function of a key and a position. Kernels may compute them in any order
+/// and any precision, and recompute them in the backward pass, with identical draws.
 class RandomStream {
  public:
   explicit constexpr RandomStream(std::uint64_t key) : key_(mix_bits(key)) {}

@@ -2,15 +2,13 @@
 
 namespace dynet {
 
-/// A form field without a default: leaving it out does not compile.
+/// Form field without a default: omitting it is a compile error.
 template <class T>
 struct Required {
-  /// Holds what is given.
   template <class U>
-  constexpr Required(U v) : value(v) {}  // NOLINT: implicit, so that forms read plainly
-  /// The given value.
-  constexpr operator T() const { return value; }  // NOLINT: implicit, likewise
-  T value;                                        ///< what was given
+  constexpr Required(U v) : value(v) {}           // NOLINT: implicit, for readable forms
+  constexpr operator T() const { return value; }  // NOLINT: implicit, for readable forms
+  T value;
 };
 
 }  // namespace dynet

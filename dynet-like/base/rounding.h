@@ -6,8 +6,8 @@
 
 namespace dynet {
 
-/// The nearest number without the last `kCut` bits of a float, the even one of two; what is too
-/// large becomes infinite, and NaN stays NaN.
+/// Rounds to the nearest float with the last `kCut` bits zero, ties to even. Overflow becomes
+/// infinity, NaN remains NaN.
 template <unsigned kCut>
 float round_off(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
@@ -16,7 +16,7 @@ float round_off(float x) {
   return std::bit_cast<float>((is_nan ? bits | 0x400000u : rounded) >> kCut << kCut);
 }
 inline float round_to_bfloat16(float x) { return round_off<16>(x); }
-/// TF32, in which GPUs multiply: the range of floats with 10 bits of their fraction.
+/// TF32, the input format of GPU matrix products: the range of float, 10 bits of fraction.
 inline float round_to_tf32(float x) { return round_off<13>(x); }
 
 }  // namespace dynet

@@ -4,16 +4,16 @@
 
 namespace dynet {
 
-/// The user's file and line at which a node was made.
+/// File and line of the user's code that created a node.
 ///
-/// A defaulted parameter `SourceLocation at = SourceLocation::current()` records the caller. It
-/// stands in for std::source_location, which Clang 14 does not have with GCC's standard library.
+/// A default argument `SourceLocation at = SourceLocation::current()` records the caller. It
+/// replaces std::source_location, which Clang 14 lacks with GCC's standard library.
 struct SourceLocation {
   const char* file = "";
   unsigned line = 0;
 
   constexpr SourceLocation() = default;
-  // A template, so that a list of numbers such as {0, 1} is never taken for a place.
+  // Template, so that a list of numbers such as {0, 1} does not convert to a location.
   template <class File, class = std::enable_if_t<std::is_same_v<File, const char*>>>
   constexpr SourceLocation(File f, unsigned l) : file(f), line(l) {}
 

@@ -11,8 +11,8 @@ namespace dynet {
 template <class T>
 using Span = std::span<T>;
 #else
-/// Stands for std::span in programs compiled as C++17, which see declarations that take one but
-/// cannot call them.
+/// Replacement of std::span in C++17 programs: functions that take one can be declared but not
+/// called.
 template <class T>
 struct Span {
   T* first;

@@ -8,11 +8,11 @@ namespace dynet {
 
 struct Utf8Character {
   std::uint32_t code = 0;
-  std::size_t bytes = 0;  ///< 0: what is there is not UTF-8
+  std::size_t bytes = 0;  ///< 0: not UTF-8
 };
 
-/// The first character of a text that is not empty. UTF-8 as the Unicode Standard has it (table
-/// 3-7): shortest forms, no surrogates, nothing above U+10FFFF.
+/// First character of a non-empty text. Accepts the well-formed UTF-8 of the Unicode Standard
+/// (table 3-7): shortest forms, no surrogates, at most U+10FFFF.
 inline Utf8Character first_utf8_character(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;

@@ -2,7 +2,7 @@
 
 namespace dynet {
 
-/// The version of the library that the program was linked with, as "major.minor.patch".
+/// Version of the library that the program is linked with, "major.minor.patch".
 const char* version() noexcept;
 
 }  // namespace dynet

@@ -64,7 +64,7 @@ void Workers::share_out(unsigned jobs, const std::function<void(unsigned)>& f) {
   if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
 }
 
-// Does jobs as long as there are any left. The lock is held, but not while a job runs.
+// Runs jobs until none is left. The lock is released while a job runs.
 void Workers::work(std::unique_lock<std::mutex>& lock) {
   while (next_ < jobs_) {
     const unsigned job = next_++;

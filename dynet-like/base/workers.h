@@ -10,33 +10,32 @@
 
 namespace dynet {
 
-/// Threads that share out jobs, kept between calls.
+/// Thread pool that runs numbered jobs; the threads persist between calls.
 ///
-/// Samples of one update on several threads, with the same result for any number of them:
+/// Samples of one update on several threads, with a result independent of the number of threads:
 ///
 ///     Workers workers(threads);
 ///     workers.run(4, [&](unsigned shard) {
 ///       ComputationGraph cg;
-///       cg.set_gradient_buffer(shard);   // gradients are added up shard by shard
-///       cg.set_seed(...);              // if the graph draws at random
+///       cg.set_gradient_buffer(shard);   // gradients are summed in order of shards
+///       cg.set_seed(...);              // for graphs with random nodes
 ///       cg.backward(loss of the samples of this shard);
 ///     });
 ///     trainer.update();
 class Workers {
  public:
-  /// `threads` in all; the thread that calls `run` is one of them.
+  /// Pool of `threads` threads, including the caller of `run`.
   explicit Workers(unsigned threads);
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// How many there are, the caller's included.
+  /// Number of threads, including the caller.
   unsigned threads() const { return static_cast<unsigned>(threads_.size()) + 1; }
 
-  /// Calls f(job) once for every job below `jobs`, on any of the threads, and returns when all are
-  /// done. If some throw, the exception of the first of those jobs is thrown then. Calls of several
-  /// threads wait for each other; one from inside a job of the same Workers does all its jobs on
-  /// the thread that makes it.
+  /// Calls f(job) once for every job below `jobs`, on any of the threads, and returns after all
+  /// jobs. Exceptions: rethrows that of the lowest failed job. Concurrent calls run one after
+  /// another; a call from inside a job of the same Workers runs all its jobs on the calling thread.
   void run(unsigned jobs, const std::function<void(unsigned job)>& f);
 
  private:
@@ -46,9 +45,9 @@ class Workers {
   void work(std::unique_lock<std::mutex>& lock);
 
   std::vector<std::thread> threads_;
-  std::mutex calls_;                       // held while a call shares out its jobs
-  std::atomic<std::thread::id> caller_{};  // who makes it
-  // The call that is being run, guarded by `mutex_`.
+  std::mutex calls_;                       // held during `run`
+  std::atomic<std::thread::id> caller_{};  // thread inside `run`
+  // State of the current `run`, guarded by `mutex_`.
   std::mutex mutex_;
   std::condition_variable work_, done_;
   const std::function<void(unsigned)>* f_ = nullptr;

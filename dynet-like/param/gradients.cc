@@ -9,7 +9,8 @@
 namespace dynet {
 namespace {
 
-// A device has memory to give in pages of this size, and each chunk costs a call.
+// Chunk size of rows on a device: the granularity of device memory, so that few allocation calls
+// are needed.
 constexpr std::size_t kDevicePage = std::size_t{1} << 21;
 
 float* allocate_floats(std::size_t n, const std::shared_ptr<DeviceAllocator>& memory) {
@@ -34,7 +35,7 @@ bool is_zero(const float* v, std::size_t n) {
   return std::all_of(v, v + n, [](float x) { return x == 0; });
 }
 
-// Numbers in a buffer: as they are, or copied from its device.
+// Reads numbers of a buffer, copying them if the buffer is on a device.
 class Source {
  public:
   explicit Source(DeviceAllocator* memory) : memory_(memory) {}
@@ -50,7 +51,7 @@ class Source {
   std::vector<float> copy_;
 };
 
-// The CPU comes before all devices.
+// Sort key of a buffer's device; the CPU comes first.
 int device_of(const GradientBuffer& buffer) {
   return buffer.memory() ? buffer.memory()->number() : -1;
 }
@@ -84,7 +85,7 @@ GradientSlot RowGradients::use_row(std::uint32_t row) {
 GradientSlot RowGradients::use_whole() {
   if (!whole_) whole_ = allocate_floats(rows_ * row_size_, memory_);
   if (!shown_) return {whole_, std::exchange(whole_written_, true)};
-  clear();  // rows lie there already
+  clear();  // the rows are part of whole_ already
   whole_written_ = true;
   return {whole_, true};
 }
@@ -93,7 +94,7 @@ float* RowGradients::show() {
   const std::size_t n = rows_ * row_size_;
   if (!whole_) whole_ = allocate_floats(n, memory_);
   if (whole_written_ || shown_) return whole_;
-  // Memory that is zero is only read, and so most often not the system's yet.
+  // Compares before writing, since untouched zero pages have no physical memory yet.
   std::replace_if(
       whole_, whole_ + n, [](float x) { return x != 0; }, 0.0f);
   for (std::size_t k = 0; k < used_.size(); ++k)
@@ -142,7 +143,8 @@ void RowGradients::clear() {
   whole_written_ = shown_ = false;
 }
 
-// A table that was shown may have been used as a whole since, and stays so.
+// A table that was shown may have been used as a whole after `s` was taken; its gradient then
+// remains whole.
 void RowGradients::rewind(State s) {
   whole_written_ = s.whole || used_.size() < s.rows;
   for (std::size_t k = s.rows; k < used_.size(); ++k) {

@@ -17,16 +17,16 @@ namespace cuda {
 class Mark;  // kernels/cuda/driver.h
 }
 
-/// Address for a gradient, and whether it already holds a sum to add to.
+/// Address of a gradient, and whether it already holds a sum.
 struct GradientSlot {
   float* g = nullptr;
-  bool written = false;  ///< false: the next write stores, nothing was zeroed before
+  bool written = false;  ///< false: uninitialized, the next write stores
 };
 
-/// The gradient of a lookup table: only the rows that were used have memory.
+/// Gradient of a lookup table; only used rows have memory.
 class RowGradients {
  public:
-  /// In the memory of a device, or, if that is null, of the CPU.
+  /// Allocates in the memory of a device, or of the CPU if `memory` is null.
   RowGradients(std::size_t rows, std::size_t row_size,
                std::shared_ptr<DeviceAllocator> memory = nullptr);
   ~RowGradients();
@@ -35,11 +35,12 @@ class RowGradients {
 
   /// The gradient of one row; the pointer lives until the next `clear`. Sets `written`.
   GradientSlot use_row(std::uint32_t row);
-  /// The gradient of the table as one matrix, apart from the rows. Sets `written`.
+  /// The gradient of the whole table as one matrix, stored separately from the rows. Sets
+  /// `written`.
   GradientSlot use_whole();
 
-  /// The gradient of all rows as one matrix, zero for rows that were not used, on the CPU. A row
-  /// that is written to there counts as used. Lives until the next `clear`.
+  /// The gradient of all rows as one CPU matrix, zero for unused rows, valid until the next
+  /// `clear`. Rows that the caller writes to become used.
   float* show();
 
   /// Rows used since the last clear, in order of first use; row k of the list has gradient
@@ -53,7 +54,7 @@ class RowGradients {
   float* find(std::uint32_t row) const {
     return slot_[row] == kUnused ? nullptr : row_gradient(slot_[row]);
   }
-  /// The same, of a table that may have been used as a whole, too.
+  /// The gradient of row `row`, also of a table used as a whole; null if unused.
   float* gradient_of(std::uint32_t row) const {
     return whole_written_ ? whole_ + row * row_size_ : find(row);
   }
@@ -61,15 +62,15 @@ class RowGradients {
   float* whole() const { return whole_; }
   std::size_t row_size() const { return row_size_; }
   std::size_t row_count() const { return rows_; }
-  /// Moves the rows into the whole-table gradient, if that one was used, so that one form is left.
+  /// Adds the rows to the whole-table gradient if that was used, and frees their slots.
   void unify();
-  /// Adds all to `sum`, which is on the CPU.
+  /// Adds the gradient to `sum`, which is on the CPU.
   void add_to(RowGradients& sum) const;
   void clear();
   bool empty() const;
-  /// Lists rows that were written to where they are shown.
+  /// Marks rows as used that the caller wrote through the pointer returned by `show`.
   void use_written();
-  /// State that `rewind` restores: rows and a table used after it are unused again.
+  /// State restored by `rewind`: rows used afterwards become unused, and so does the whole table.
   struct State {
     std::size_t rows;
     bool whole;
@@ -86,16 +87,16 @@ class RowGradients {
   std::shared_ptr<DeviceAllocator> memory_;
   std::unique_ptr<std::uint32_t[]> slot_;
   PodVector<std::uint32_t> used_;
-  std::vector<float*> chunks_;  // never moved: backward holds pointers into them
+  std::vector<float*> chunks_;  // chunks never move: backward stores pointers into them
   float* whole_ = nullptr;
   bool whole_written_ = false;
-  bool shown_ = false;  // the gradients of rows lie in whole_, which is zero elsewhere
+  bool shown_ = false;  // whole_ holds the gradients of the used rows, and zero for unused rows
 };
 
-/// The gradients that one thread's backward passes have added up, by parameter index.
+/// Gradients accumulated by the backward passes of one thread, by parameter index.
 class GradientBuffer {
  public:
-  /// In the memory of a device, or of the CPU.
+  /// Allocates in the memory of a device, or of the CPU if `memory` is null.
   explicit GradientBuffer(std::shared_ptr<DeviceAllocator> memory = nullptr)
       : memory_(std::move(memory)) {}
   ~GradientBuffer();
@@ -105,10 +106,10 @@ class GradientBuffer {
   /// The gradient of dense parameter `index` with `size` elements. Sets `written`.
   GradientSlot use(std::size_t index, std::size_t size);
   RowGradients& rows(std::size_t index, std::size_t rows, std::size_t row_size);
-  /// The memory of its gradient, which may be written to, on the CPU: zero if there is no gradient,
-  /// and then a gradient as soon as something else is written there.
+  /// Writable CPU memory of the gradient; zero if there is no gradient. Writing a non-zero value
+  /// creates the gradient.
   float* show(std::size_t index, std::size_t size);
-  /// Address that `use` would return now; null if there is no memory yet.
+  /// Address that `use` would return, or null before its first call.
   float* memory_of(std::size_t index) const {
     return index < dense_.size() ? dense_[index].g : nullptr;
   }
@@ -126,17 +127,16 @@ class GradientBuffer {
   std::size_t dense_count() const { return dense_.size(); }
   std::size_t table_count() const { return rows_.size(); }
   void forget(std::size_t index);
-  /// Allocator of its memory, or null.
+  /// Allocator of a device's memory; null: the CPU's.
   const std::shared_ptr<DeviceAllocator>& memory() const { return memory_; }
   bool empty() const;
-  /// Adds all to `sum`, which is on the CPU.
+  /// Adds all gradients to `sum`, which is on the CPU.
   void add_to(GradientBuffer& sum) const;
-  /// See RowGradients.
+  /// RowGradients::unify for all tables.
   void unify();
   void clear();
 
-  /// Stands for the graph whose work on the device has written here last, see
-  /// DeviceBackend::write_after.
+  /// Mark of the graph whose device work last wrote to this buffer, see DeviceBackend::write_after.
   std::shared_ptr<const cuda::Mark> writer;
 
  private:
@@ -144,7 +144,7 @@ class GradientBuffer {
     float* g = nullptr;
     std::size_t size = 0;
     bool written = false;
-    bool shown = false;  // as zero, for somebody who may write there
+    bool shown = false;  // returned by `show` with zeros, and possibly written by the caller
 
     bool has_gradient() const {
       return written || (shown && std::any_of(g, g + size, [](float x) { return x != 0; }));
@@ -157,49 +157,50 @@ class GradientBuffer {
   std::vector<std::unique_ptr<RowGradients>> rows_;
 };
 
-/// How the gradients of graphs on several threads are added up.
+/// Gradient buffers of several threads, numbers and devices, and their sum.
 ///
-/// Every thread adds into a buffer of its own, in the order of its backward passes, or into the
-/// buffer that a graph names; graphs on a device have buffers in its memory. `merge` adds the
-/// buffers up: those of threads in the order in which the threads first had a buffer, then
-/// numbered ones by number, each the CPU's first. With one thread there is one buffer and nothing
-/// to add up: the trainer reads the very memory that backward wrote.
+/// Backward passes of a thread accumulate in order into the thread's buffer, or into the numbered
+/// buffer that the graph selects; graphs on a device have buffers in its memory. `merge` adds the
+/// buffers in a fixed order: threads in the order of their first buffer, then numbers, ascending,
+/// and for each the CPU before devices. A single thread has one buffer, which the trainer reads
+/// without a copy.
 class GradientBuffers {
  public:
-  /// The buffer of the calling thread. Safe to call from any thread at any time.
+  /// Buffer of the calling thread. Thread-safe.
   GradientBuffer& mine(const std::shared_ptr<DeviceAllocator>& memory = nullptr);
-  /// A buffer by its number, apart from those of threads; one thread at a time may use it. Safe to
-  /// call likewise.
+  /// Numbered buffer, independent of threads; only one thread at a time may write to it.
+  /// Thread-safe.
   GradientBuffer& numbered(unsigned number,
                            const std::shared_ptr<DeviceAllocator>& memory = nullptr);
-  /// The buffers of this number that have gradients, the CPU's first, then by devices; others are
-  /// no number's any more. Safe to call while backward passes run for other numbers.
+  /// Buffers of this number that have gradients, the CPU's first, then by device. Empty buffers are
+  /// released. Safe to call during backward passes of other numbers.
   std::vector<GradientBuffer*> of_number(unsigned number);
-  /// One buffer holding all gradients, or null if there are none: the first, to which the others
-  /// are added. Not while a backward pass runs.
+  /// Adds all gradients into the first buffer on the CPU and returns it, or null without gradients.
+  /// Not to be called during a backward pass.
   GradientBuffer* merge();
-  /// The same, or the calling thread's if there are none.
+  /// `merge`, or the calling thread's empty buffer without gradients.
   GradientBuffer& merged();
-  /// The buffer that has all gradients without a merge, or null. Not while a backward pass runs.
+  /// The only buffer with gradients, or null if there are none or several. Not to be called during
+  /// a backward pass.
   GradientBuffer* only();
-  /// The buffers that have gradients, by threads or numbers, which come last, and then by devices,
-  /// the CPU first. Not while a backward pass runs.
+  /// All buffers with gradients, ordered by thread, then number, then device, the CPU first. Not to
+  /// be called during a backward pass.
   std::vector<std::pair<std::uint64_t, GradientBuffer*>> in_order();
-  /// Whether a buffer in this list has a number.
+  /// True if this key of `in_order` is a number.
   static bool is_number(std::uint64_t key) { return key >= kNumbered; }
-  /// An empty buffer that is no thread's, until it is dropped.
+  /// An empty buffer that belongs to no thread; released by `drop`.
   GradientBuffer& make(const std::shared_ptr<DeviceAllocator>& memory);
   void drop(GradientBuffer& buffer);
-  /// Drops the gradient of a dense parameter. Not while a backward pass runs.
+  /// Drops the gradient of a dense parameter. Not to be called during a backward pass.
   void forget(std::size_t index);
-  /// The same of a table.
+  /// Drops the gradient of a table. Not to be called during a backward pass.
   void forget_rows(std::size_t table);
-  /// Drops all gradients, keeping the memory. Not while a backward pass runs.
+  /// Drops all gradients but keeps the memory. Not to be called during a backward pass.
   void clear();
 
  private:
   struct Entry {
-    std::uint64_t thread;  // 0: no thread's; or kNumbered and a number
+    std::uint64_t thread;  // 0: none; kNumbered | number; or the number of a thread
     bool active;
     std::unique_ptr<GradientBuffer> buffer;
   };

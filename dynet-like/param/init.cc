@@ -126,7 +126,7 @@ void ParameterInitTruncatedNormal::initialize(Tensor& values, const RandomStream
     if (c > 1.25)
       for (;;)
         if (const double x = random.normal(draw++); std::abs(x) <= c) return x;
-    for (;;) {  // few draws of the Gaussian would be near enough
+    for (;;) {  // a small cutoff would reject most Gaussian draws
       const double x = c * (2 * random.uniform(draw) - 1), y = random.uniform(draw + 1);
       draw += 2;
       if (y < std::exp(-x * x / 2)) return x;
@@ -150,10 +150,9 @@ void ParameterInitSaxe::initialize(Tensor& values, const RandomStream& random) c
   for (std::size_t i = 0; i < n; ++i) {
     std::vector<double>& v = basis[i];
     double norm = 0;
-    do {  // a draw almost inside the span of the others is drawn again
+    do {  // rejects a vector almost in the span of the earlier ones
       for (double& x : v) x = random.normal(draw++);
-      for (int pass = 0; pass < 2;
-           ++pass)  // twice is enough for full precision (Giraud et al. 2005)
+      for (int pass = 0; pass < 2; ++pass)  // two passes give full precision (Giraud et al. 2005)
         for (std::size_t j = 0; j < i; ++j) {
           double dot = 0;
           for (std::size_t k = 0; k < len; ++k) dot += v[k] * basis[j][k];

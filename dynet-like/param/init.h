@@ -8,14 +8,14 @@
 
 namespace dynet {
 
-/// Fills a new parameter. Constructors throw ArgumentError for numbers that are not finite.
-/// `random` depends only on the collection's seed and the parameter's full name. One's own
-/// overrides one of the two.
+/// Initializer of a new parameter. Constructors throw ArgumentError for numbers that are not
+/// finite. `random` depends only on the collection's seed and the parameter's full name. Subclasses
+/// override one of the two members.
 struct ParameterInit {
   virtual ~ParameterInit() = default;
-  /// Fills `values`.
   virtual void initialize(Tensor& values, const RandomStream&) const { initialize_params(values); }
-  /// DyNet's form, for what draws nothing or in its own way. Throws ArgumentError if there is none.
+  /// DyNet's interface, for initializers that need no RandomStream. The default throws
+  /// ArgumentError.
   virtual void initialize_params(Tensor& values) const;
 };
 
@@ -52,9 +52,9 @@ struct ParameterInitIdentity : ParameterInit {
   void initialize(Tensor& values, const RandomStream& random) const override;
 };
 
-/// Uniform in +-gain sqrt(3 k / s), with k sizes that add up to s; the last size of a lookup table,
-/// its number of rows, does not count. Filters {h,w,i,o} have s = hw(i+o), k = 2. Glorot and Bengio
-/// 2010.
+/// Uniform in +-gain sqrt(3 k / s), where s is the sum of the k sizes of the shape; of a lookup
+/// table without the last size, the number of rows. Filters {h,w,i,o} have s = hw(i+o), k = 2.
+/// Glorot and Bengio 2010.
 struct ParameterInitGlorot : ParameterInit {
   explicit ParameterInitGlorot(bool is_lookup = false, float gain = 1.0f);
   void initialize(Tensor& values, const RandomStream& random) const override;
@@ -64,7 +64,7 @@ struct ParameterInitGlorot : ParameterInit {
   float gain_;
 };
 
-/// Gaussian with mean 0 and variance gain^2 / fan_in, by default for layers of rectifiers (He et
+/// Gaussian with mean 0 and variance gain^2 / fan_in, with the default gain for rectifiers (He et
 /// al. 2015). The fan-in is the number of values that one output depends on: columns of a matrix,
 /// hwi of filters {h,w,i,o}, the product of all sizes but the first otherwise. Throws ShapeError
 /// for a vector.
@@ -76,9 +76,9 @@ struct ParameterInitHe : ParameterInit {
   float gain_;
 };
 
-/// Gaussian with the given mean and variance, drawn again where it is further than `cutoff`
-/// standard deviations from the mean, so that its own variance is smaller. Throws ArgumentError for
-/// a negative variance and unless cutoff > 0.
+/// Gaussian with the given mean and variance, redrawn beyond `cutoff` standard deviations from the
+/// mean, so that the resulting variance is smaller. Throws ArgumentError for a negative variance
+/// and unless cutoff > 0.
 struct ParameterInitTruncatedNormal : ParameterInit {
   explicit ParameterInitTruncatedNormal(float mean = 0.0f, float variance = 1.0f,
                                         float cutoff = 2.0f);
@@ -88,8 +88,8 @@ struct ParameterInitTruncatedNormal : ParameterInit {
   float mean_, stddev_, cutoff_;
 };
 
-/// A random matrix with orthonormal rows or columns, whichever are fewer, times `gain`. Saxe et al.
-/// 2014.
+/// `gain` times a random matrix whose rows or columns, whichever are fewer, are orthonormal. Saxe
+/// et al. 2014.
 struct ParameterInitSaxe : ParameterInit {
   explicit ParameterInitSaxe(float gain = 1.0f);
   void initialize(Tensor& values, const RandomStream& random) const override;
@@ -98,8 +98,8 @@ struct ParameterInitSaxe : ParameterInit {
   float gain_;
 };
 
-/// The numbers of a text file, separated by white space. Throws FileError unless they are exactly
-/// as many as the parameter has.
+/// Numbers of a text file, separated by white space. Throws FileError unless their count is the
+/// size of the parameter.
 struct ParameterInitFromFile : ParameterInit {
   explicit ParameterInitFromFile(std::string path) : path_(std::move(path)) {}
   void initialize(Tensor& values, const RandomStream& random) const override;

@@ -6,14 +6,14 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-// Written as a vector because a loop over an array of sums does not become one.
+// Vector type, since compilers do not vectorize a loop over an array of sums.
 typedef float Sums __attribute__((vector_size(64)));
 constexpr std::size_t kSums = sizeof(Sums) / sizeof(float);
 typedef double Doubles __attribute__((vector_size(64)));
 typedef float Floats __attribute__((vector_size(32)));
 constexpr std::size_t kDoubles = sizeof(Doubles) / sizeof(double);
 
-// In double.
+// The sum of squares, accumulated in double.
 double exact_squared_norm(const float* v, std::size_t n) {
   double total = 0;
   std::size_t i = 0;
@@ -34,7 +34,7 @@ double exact_squared_norm(const float* v, std::size_t n) {
 }  // namespace
 
 double squared_norm(const float* v, std::size_t n) {
-  // Blocks of floats in 64 sums, then double: fast, and exact enough for any size.
+  // Blocks are accumulated in 64 float sums, the blocks in double: fast, and accurate for any size.
   constexpr std::size_t kBlock = 4096;
   double total = 0;
   for (std::size_t at = 0; at < n; at += kBlock) {
@@ -50,10 +50,10 @@ double squared_norm(const float* v, std::size_t n) {
       s[3] += x[3] * x[3];
     }
     double block = exact_squared_norm(v + i, end - i);
-    if (end - at >= 4 * kSums) {  // otherwise the sums are zero, and take most of the time
+    if (end - at >= 4 * kSums) {  // shorter blocks have zero in all vector sums
       const Sums sum = (s[0] + s[1]) + (s[2] + s[3]);
       for (std::size_t k = 0; k < kSums; ++k) block += sum[k];
-      if (!(block > 1e-25 && block < 1e38))  // squares outside the range of float
+      if (!(block > 1e-25 && block < 1e38))  // beyond the range of float sums
         block = exact_squared_norm(v + at, end - at);
     }
     total += block;

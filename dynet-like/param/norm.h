@@ -15,7 +15,7 @@ DYNET_EACH_ISA(
 
 }  // namespace cpu
 
-/// The sum of squares of n floats: exact enough for any n, and right beyond the range of float.
+/// Sum of squares of n floats; accurate for any n, and for results beyond the range of float.
 inline double squared_norm(const float* v, std::size_t n) {
   constexpr auto kVersions =
       DYNET_PER_ISA(double (*)(const float*, std::size_t), cpu::squared_norm);

@@ -9,8 +9,8 @@
 
 namespace dynet {
 
-/// The copies that devices have of a parameter's values. The newest values are the host's or those
-/// of devices; the others get them when they are asked for, from a device if one has them.
+/// Copies of a parameter's values on devices. Either the host or some devices have the newest
+/// values; the other copies are updated on access, from a device if one is up to date.
 class ValuesOnDevices {
  public:
   explicit ValuesOnDevices(ParameterStorageBase& parameter) : parameter_(parameter) {}
@@ -18,10 +18,10 @@ class ValuesOnDevices {
   ValuesOnDevices(const ValuesOnDevices&) = delete;
   ValuesOnDevices& operator=(const ValuesOnDevices&) = delete;
 
-  /// Brings the newest values to the host, waiting for the device if that has them. The bank's
-  /// mutex must be held.
+  /// Copies the newest values to the host, waiting for the device that has them. The bank's
+  /// `on_device` mutex must be held.
   void copy_to_host();
-  /// Those of the host are the newest. The bank's mutex must be held.
+  /// Marks the host's values as the newest. The bank's `on_device` mutex must be held.
   void changed_on_host();
 
  private:
@@ -38,12 +38,12 @@ class ValuesOnDevices {
   std::vector<Copy> copies_;
 };
 
-/// The values of a parameter in the memory of a device, the newest that there are, for work that
-/// is started there from now on. The address stays the same. Safe to call from several threads at
-/// once, as long as nobody changes the values. Throws OutOfMemoryError.
+/// The newest values of a parameter in the memory of a device, for work that is started there
+/// afterwards. The address is constant. Thread-safe unless the values are changed concurrently.
+/// Throws OutOfMemoryError.
 float* values_on(ParameterStorageBase& parameter, const std::shared_ptr<DeviceAllocator>& memory);
 
-/// To be called when work has been started that changes what `values_on` has returned.
+/// Must be called after starting work that changes the values returned by `values_on`.
 void changed_on(ParameterStorageBase& parameter, const DeviceAllocator& changed);
 
 }  // namespace dynet

@@ -1,4 +1,4 @@
-// Storages as programs written to DyNet touch them.
+// Views in storages, for programs written to DyNet.
 
 #include <algorithm>
 #include <cmath>
@@ -108,7 +108,7 @@ ParameterStorage& ParameterStorage::show_values() {
 
 ParameterStorage& ParameterStorage::show_gradient() {
   float* const now = bank->gradients.merged().show(index, size());
-  if (g.v != now) g = {dim, now, &kCpu, DeviceMempool::PS};  // most often it is where it was
+  if (g.v != now) g = {dim, now, &kCpu, DeviceMempool::PS};  // usually unchanged
   return *this;
 }
 

@@ -8,17 +8,17 @@
 
 #include "dynet-like/base/device_code.h"
 
-// Update of one value by a trainer, on the CPU and on devices. A rule is made of the numbers of an
-// update; called with a value, its gradient and its kState numbers of state, it changes these and
-// returns the new value.
+// Update rules of trainers for one value, on the CPU and on devices. A rule is constructed from the
+// constants of an update; called with a value, its gradient and its kState numbers of state, it
+// changes the state and returns the new value.
 
 namespace dynet {
 
-/// The numbers of one update that a rule needs: rates, decays, corrections.
+/// Constants of a rule during one update: rates, decays, corrections.
 using TrainerConstants = std::array<float, 6>;
 
-/// State decays into subnormal numbers and stays there, where some CPUs are a hundred times
-/// slower: these become zero.
+/// Flushes subnormal numbers to zero. Decaying state would remain subnormal, and some CPUs are a
+/// hundred times slower on subnormal numbers.
 DYNET_DEVICE inline float flush_subnormal(float x) {
   return std::abs(x) < std::numeric_limits<float>::min() ? 0.0f : x;
 }
@@ -88,7 +88,7 @@ struct RMSProp {
 template <bool kMaximum>
 struct Adam {
   static constexpr std::size_t kState = kMaximum ? 3 : 2;
-  enum : unsigned { kBeta1, kBeta2, kStep, kEpsilon, kDecayFactor };  ///< indices of the numbers
+  enum : unsigned { kBeta1, kBeta2, kStep, kEpsilon, kDecayFactor };  ///< indices of the constants
   float b1, b2, step, eps, decay_factor, a1, a2;
 
   DYNET_DEVICE explicit Adam(const float* c)

@@ -55,7 +55,7 @@ std::vector<Target> find_targets(const GraphStore& graph, NodeId last,
   return targets;
 }
 
-/// At most `most` elements of a target, as places in its memory.
+/// At most `most` elements of a target, as indices into its values.
 std::vector<std::size_t> choose_elements(const Target& target, std::size_t most) {
   const std::size_t size = target.size(), row = target.parameter->row_size();
   const std::size_t count = most == 0 ? size : std::min(size, most);
@@ -64,7 +64,7 @@ std::vector<std::size_t> choose_elements(const Target& target, std::size_t most)
   std::vector<std::size_t> chosen(count);
   for (std::size_t k = 0; k < count; ++k) {
     std::size_t e = k;
-    if (count < size)  // one from each of `count` equal parts
+    if (count < size)  // one element from each of `count` equal intervals
       e = static_cast<std::size_t>((static_cast<double>(k) + random.uniform(k)) *
                                    static_cast<double>(size) / static_cast<double>(count));
     e = std::min(e, size - 1);
@@ -112,7 +112,7 @@ double relative_error(double a, double b, double floor) {
 
 GradientReport check_gradients(const Expression& loss, const GradientCheckOptions& options,
                                SourceLocation at) {
-  const Dim& dim = loss.dim(at);  // refuses a stale expression
+  const Dim& dim = loss.dim(at);  // throws for a stale expression
   const GraphStore& graph = loss.pg->store();
   if (dim.size() != 1)
     throw ShapeError("check_gradients: the loss must be one number\n  loss: " +
@@ -123,7 +123,7 @@ GradientReport check_gradients(const Expression& loss, const GradientCheckOption
   report.loss = checker.loss();
   checker.backward();
   const double floor = 1e-5 * std::max(1.0, std::abs(report.loss));
-  constexpr double kGood = 1e-6;  // not worth another step
+  constexpr double kGood = 1e-6;  // error below which no smaller step is tried
 
   for (const Target& target : find_targets(graph, loss.i, options.only)) {
     if (target.size() == 0) continue;

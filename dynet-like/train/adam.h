@@ -9,8 +9,8 @@ namespace dynet {
 ///   v <- beta_2 v + (1 - beta_2) g^2
 ///   w <- w - learning_rate sqrt(1 - beta_2^t) / (1 - beta_1^t) m / (sqrt(v) + epsilon)
 ///
-/// The count t is one for all: a parameter that joins later, or a table row used rarely, starts
-/// with the t of the others. Moments too small for a normal number become zero.
+/// All parameters share t: a parameter that is added later, or a table row that is used rarely,
+/// starts with the current t. Subnormal moments are flushed to zero.
 class AdamTrainer : public Trainer {
  public:
   /// Throws ArgumentError unless 0 <= beta_1, beta_2 < 1 and eps > 0, all finite.
@@ -28,7 +28,7 @@ class AdamTrainer : public Trainer {
   real beta_1_, beta_2_, epsilon_;
 };
 
-/// Adam with the largest v so far in the place of v (Reddi, Kale, Kumar 2018):
+/// Adam with the maximum of all v so far instead of v (Reddi, Kale, Kumar 2018):
 ///   v_max <- max(v_max, v)
 ///   w <- w - learning_rate sqrt(1 - beta_2^t) / (1 - beta_1^t) m / (sqrt(v_max) + epsilon)
 class AmsgradTrainer : public AdamTrainer {
@@ -42,9 +42,9 @@ class AmsgradTrainer : public AdamTrainer {
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019):
 ///   w <- (1 - learning_rate weight_decay) w - the step of Adam
 ///
-/// The decay is part of the rule: rows of a table that take no step do not decay, and neither does
-/// a parameter that never had a gradient. That of the collection comes on top; it is a constant
-/// factor, whatever the learning rate.
+/// The decay is part of the rule: table rows without a step do not decay, nor do parameters that
+/// never had a gradient. The weight decay of the collection is applied in addition, by a constant
+/// factor that is independent of the learning rate.
 class AdamWTrainer : public AdamTrainer {
  public:
   /// Throws ArgumentError unless 0 <= beta_1, beta_2 < 1, eps > 0 and 0 <= weight_decay, all

@@ -2,7 +2,7 @@
 
 #include "dynet-like/train/trainer.h"
 
-// Trainers with a learning rate of its own for each value.
+// Trainers with per-value learning rates.
 
 namespace dynet {
 
@@ -23,7 +23,7 @@ class AdagradTrainer : public Trainer {
   real epsilon_;
 };
 
-/// Adadelta (Zeiler 2012), which needs no learning rate and does not look at `learning_rate`:
+/// Adadelta (Zeiler 2012), which ignores `learning_rate`:
 ///   v <- rho v + (1 - rho) g^2
 ///   d = -g sqrt(u + epsilon) / sqrt(v + epsilon)
 ///   u <- rho u + (1 - rho) d^2

@@ -5,11 +5,11 @@
 
 namespace dynet {
 
-/// Which mean of the values over the updates a trainer keeps.
+/// Kind of moving average of the values that a trainer maintains.
 enum class MovingAverage : std::uint64_t { None, Cumulative, Exponential };
 
-/// When a moving average takes in values, and with which weights: the average a of a value w is
-/// a + part (w - a), every so many updates.
+/// Schedule and weights of a moving average: every `every` updates, the average a of a value w
+/// becomes a + part (w - a).
 class Averaging {
  public:
   Averaging() = default;
@@ -18,32 +18,32 @@ class Averaging {
 
   bool enabled() const { return kind_ != 0; }
   MovingAverage kind() const { return static_cast<MovingAverage>(kind_); }
-  /// How many values it has taken in.
+  /// Number of values averaged so far.
   std::uint64_t count() const { return count_; }
 
-  /// Whether the next update is one of those that count.
+  /// True if the next update is averaged.
   bool is_due() const { return enabled() && waited_ + 1 >= every_; }
-  /// The part of the next value.
+  /// Weight of the next value.
   float next_part() const {
     return exponential() ? 1.0f - beta_ : static_cast<float>(1.0 / static_cast<double>(count_ + 1));
   }
-  /// After an update.
+  /// Counts an update.
   void advance() {
     if (!enabled()) return;
     const bool due = is_due();
     waited_ = due ? 0 : waited_ + 1;
     count_ += due;
   }
-  /// Average of a value that has always been 1.
+  /// Average of a constant value of 1.
   double weight_of_constant() const {
     return exponential() ? 1 - std::pow(static_cast<double>(beta_), static_cast<double>(count_))
                          : 1.0;
   }
-  /// Restarts the average, without values.
+  /// Restarts with an empty average.
   void restart() { waited_ = count_ = 0; }
 
  private:
-  friend class Trainer;  // which saves it, number by number
+  friend class Trainer;  // reads and writes the members when saving
 
   bool exponential() const { return kind() == MovingAverage::Exponential; }
 

@@ -11,7 +11,7 @@ namespace dynet {
 static_assert(UpdatePart::kMaxState == TrainerSlice::kMaxArrays);
 
 void HostUpdater::update(const Update& u) {
-  // All memory that it needs: once begun nothing can fail.
+  // Allocates first, so that nothing can fail after the first change.
   if (workers_)
     pieces_.reserve(std::max({count_pieces(u.steps, rule_.whole), count_pieces(u.decays, false),
                               count_pieces(u.averages, false)}));
@@ -57,12 +57,12 @@ void HostUpdater::step(const UpdatePart& part, std::size_t at, std::size_t n,
   TrainerSlice s{n, part.w + at, g, {}, constants_.data(), scale_, part.decay_factor};
   for (std::size_t k = 0; k < rule_.arrays; ++k)
     s.state[k] = part.state[k] ? part.state[k] + at : nullptr;
-  if (!g && !(rule_.arrays && s.state[0]))  // nothing to go by: only the weight decay is left
+  if (!g && !(rule_.arrays && s.state[0]))  // without gradient and state: only weight decay
     return scale_values(s.w, n, static_cast<double>(part.decay_factor));
   rule_.apply(s);
 }
 
-// Rows without gradients that follow one another are one stretch.
+// Consecutive rows without gradients form one slice.
 void HostUpdater::step_rows(const UpdatePart& part) const {
   for (std::size_t k = 0; k < part.count;) {
     std::size_t end = k + 1;
@@ -74,10 +74,11 @@ void HostUpdater::step_rows(const UpdatePart& part) const {
   }
 }
 
-// Parts without rows are cut into pieces for several threads; results do not depend on the cuts.
-// `whole`: the n values of a part, or of each of its rows, depend on each other.
+// Parts without rows are split into pieces for several threads; results are independent of the
+// split.
+// `whole`: the n values of a part, or of each of its rows, depend on each other and are not split.
 std::size_t HostUpdater::size_of_pieces(const UpdatePart& part, bool whole) const {
-  constexpr std::size_t kLeast = 1 << 18;  // smaller ones lose more between CPUs than they gain
+  constexpr std::size_t kLeast = 1 << 18;  // smaller pieces are not worth the cache traffic
   return std::max<std::size_t>(1, whole ? part.n : workers_ ? kLeast : part.n * part.count);
 }
 

@@ -11,23 +11,23 @@ namespace dynet {
 
 class Workers;
 
-/// Runs updates on the CPU, where they are done when `update` returns.
+/// Runs updates on the CPU, synchronously.
 class HostUpdater final : public Updater {
  public:
-  /// The rule must outlive this.
+  /// `rule` must outlive the updater.
   explicit HostUpdater(const TrainerRule& rule) : rule_(rule) {}
 
-  /// Threads that share in large parameters, or null. The results are the same.
+  /// Threads for large parameters, or null. Results do not depend on the threads.
   void set_workers(Workers* workers) { workers_ = workers; }
 
   const std::shared_ptr<DeviceAllocator>& memory() override { return none_; }
-  /// Throws std::bad_alloc, having changed nothing.
+  /// Throws std::bad_alloc before changing anything.
 
   void update(const Update& update) override;
   UpdateOutcome outcome() override { return outcome_; }
 
  private:
-  /// Some values of a part.
+  /// Contiguous values of a part.
   struct Piece {
     const UpdatePart* part;
     std::size_t at, n;
@@ -45,7 +45,7 @@ class HostUpdater final : public Updater {
   Workers* workers_ = nullptr;
   std::shared_ptr<DeviceAllocator> none_;
   UpdateOutcome outcome_{};
-  TrainerConstants constants_{};  // of the update that runs
+  TrainerConstants constants_{};  // of the running update
   float scale_ = 1;
   std::vector<Piece> pieces_;
 };

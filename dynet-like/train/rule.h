@@ -12,45 +12,46 @@ namespace cuda {
 struct UpdateRule;  // kernels/cuda/update.h
 }
 
-/// A stretch of one parameter in an update. No array overlaps another.
+/// Contiguous values of one parameter in an update. The arrays do not overlap.
 struct TrainerSlice {
   static constexpr std::size_t kMaxArrays = 4;
 
   std::size_t n;
   float* w;
-  const float* g;  ///< null: zero; never null for a trainer without state
+  const float* g;  ///< null: zero; not null for a trainer without state
   float* state[kMaxArrays];
   const float* c;      ///< the TrainerConstants of this update
-  float scale;         ///< the gradient is multiplied by this
+  float scale;         ///< factor of the gradient
   float decay_factor;  ///< 1 - weight decay, multiplied into the new value
 };
 
-/// How a trainer works on a device.
+/// Implementation of a trainer's rule on a device.
 struct DeviceRule {
-  const cuda::UpdateRule* kernel;  ///< null if there is none, or if the library has no CUDA in it
-  const char* why_not;             ///< the reason, if there is none
+  const cuda::UpdateRule* kernel;  ///< null if there is none, or in a library without CUDA
+  const char* why_not;             ///< reason for a missing kernel
 
-  /// By this kernel.
+  /// Runs this kernel.
   static constexpr DeviceRule by(const cuda::UpdateRule* kernel) { return {kernel, nullptr}; }
-  /// On the host: values, gradients and state are brought there and back.
+  /// Runs on the host; values, gradients and state are copied there and back.
   static constexpr DeviceRule never(const char* reason) { return {nullptr, reason}; }
 };
 
-/// Changes that a trainer makes to memory: plain functions, so that they can run at any time.
+/// Update rule of a trainer, as plain functions without state of their own.
 struct TrainerRule {
-  /// State arrays of each parameter, as large as it, at most TrainerSlice::kMaxArrays. State starts
-  /// as zero, and a rule must not move a value that never had a gradient.
+  /// Number of state arrays per parameter, each of the parameter's size, at most
+  /// TrainerSlice::kMaxArrays. State starts as zero; a rule must not change a value that never had
+  /// a gradient.
   std::size_t arrays;
   PerIsa<void (*)(const TrainerSlice& s)> apply;
   Required<DeviceRule> device;
-  /// The values of a parameter, or of a row of a table, depend on each other: a slice is never
-  /// less.
+  /// True if the values of a parameter, or of a table row, depend on each other: slices are then
+  /// whole parameters or rows.
   bool whole = false;
 };
 
 namespace train_detail {
 
-// Inline, for a row is so short that a call counts.
+// Inlined, since rows are so short that a call matters.
 template <std::size_t kArrays, bool kGradient, class Rule>
 [[gnu::always_inline]] inline void each_value(const TrainerSlice& s, Rule rule) {
   float* __restrict w = s.w;
@@ -59,7 +60,7 @@ template <std::size_t kArrays, bool kGradient, class Rule>
   float* __restrict q = s.state[1];
   float* __restrict r = s.state[2];
   const float scale = s.scale, decay_factor = s.decay_factor;
-  // All loads come before the stores: a store in between costs half of the speed.
+  // Loads precede all stores: a store between them halves the speed.
   for (std::size_t i = 0; i < s.n; ++i) {
     float a[kArrays + 1];
     if constexpr (kArrays > 0) a[0] = p[i];
@@ -75,9 +76,9 @@ template <std::size_t kArrays, bool kGradient, class Rule>
 
 }  // namespace train_detail
 
-/// Runs a rule over a slice: `rule(w, g, state)` gets one value, its gradient and its kArrays (at
-/// most 3) numbers of state, changes these and returns the new value. State too small for a normal
-/// number becomes zero.
+/// Applies a rule to a slice: `rule(w, g, state)` gets one value, its gradient and its kArrays (at
+/// most 3) numbers of state, updates the state and returns the new value. Subnormal state is
+/// flushed to zero.
 template <std::size_t kArrays, class Rule>
 [[gnu::always_inline]] inline void each_value(const TrainerSlice& s, Rule rule) {
   static_assert(kArrays <= 3);
@@ -87,13 +88,13 @@ template <std::size_t kArrays, class Rule>
     train_detail::each_value<kArrays, false>(s, rule);
 }
 
-/// The same with one of dynet-like/param/update_rules.h.
+/// `each_value` with a rule of dynet-like/param/update_rules.h.
 template <class Rule>
 void apply_rule(const TrainerSlice& s) {
   each_value<Rule::kState>(s, Rule(s.c));
 }
 
-/// v times s.
+/// v <- s v, with subnormal results flushed to zero.
 inline void scale_values(float* v, std::size_t n, double s) {
   if (s == 1) return;
   const auto f = static_cast<float>(s);

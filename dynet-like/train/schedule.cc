@@ -80,7 +80,7 @@ real LearningRateSchedule::rate(std::uint64_t done) const {
     const double part = std::min(1.0, (t - warm) / (all - warm));
     rate = low + (high - low) * (1 + std::cos(3.141592653589793 * part)) / 2;
   } else if (kind_ == kCyclical) {
-    const double steps = std::max(0.0, t - 1);  // as in DyNet the lowest rate serves twice at first
+    const double steps = std::max(0.0, t - 1);  // two updates of lowest rate, as in DyNet
     const double size = step_size_, cycle = std::floor(1 + steps / (2 * size));
     const double x = std::abs(steps / size - 2 * cycle + 1);
     rate = low + (high - low) * std::max(0.0, 1 - x) * std::pow(static_cast<double>(gamma_), steps);

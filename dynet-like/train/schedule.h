@@ -6,33 +6,32 @@
 
 namespace dynet {
 
-/// The learning rate of each update as a function of its number: plain numbers, saved with the
-/// trainer that follows it (`Trainer::set_schedule`). Rates must be finite and not negative;
-/// ArgumentError.
+/// Learning rate as a function of the update number; saved with the trainer that uses it
+/// (`Trainer::set_schedule`). Throws ArgumentError for rates that are negative or not finite.
 class LearningRateSchedule {
  public:
-  /// No schedule: `learning_rate` is what the user makes it.
+  /// No schedule: the user sets `learning_rate`.
   LearningRateSchedule() = default;
-  /// Grows linearly over `warm_up` updates, is `rate` in the last of them and stays there.
+  /// Grows linearly to `rate` over `warm_up` updates, then constant.
   static LearningRateSchedule warm_up(real rate, std::uint64_t warm_up);
-  /// The same, and falls with the root of the number of updates afterwards (Vaswani et al. 2017):
-  /// rate sqrt(warm_up / t) in the t-th. `warm_up` at least 1.
+  /// Linear warm-up, then inverse square root decay (Vaswani et al. 2017): rate sqrt(warm_up / t)
+  /// in update t. `warm_up` must be at least 1.
   static LearningRateSchedule inverse_square_root(real rate, std::uint64_t warm_up);
-  /// After a linear warm-up, half a cosine from `rate` to `lowest`, which is reached after
-  /// `updates` updates in all and stays (Loshchilov and Hutter 2017). `updates` above `warm_up`.
+  /// Linear warm-up, then half a cosine from `rate` to `lowest`, reached after `updates` updates in
+  /// total and constant afterwards (Loshchilov and Hutter 2017). `updates` must exceed `warm_up`.
   static LearningRateSchedule cosine(real rate, std::uint64_t updates, real lowest = 0,
                                      std::uint64_t warm_up = 0);
-  /// Up and down again linearly, `step_size` updates each way, between `lowest` and `highest`, the
-  /// height of the peaks times gamma^t after t updates (Smith 2017). The first two updates have the
-  /// lowest rate, as in DyNet. `step_size` above 0.
+  /// Triangular wave between `lowest` and `highest`, `step_size` updates per slope; the amplitude
+  /// is multiplied by gamma^t after t updates (Smith 2017). As in DyNet, the first two updates have
+  /// the lowest rate. `step_size` must be positive.
   static LearningRateSchedule cyclical(real lowest, real highest, real step_size, real gamma = 1);
 
-  /// The rate of the next update after `done` of them. Zero without a schedule.
+  /// Rate of the next update after `done` updates; zero without a schedule.
   real rate(std::uint64_t done) const;
   explicit operator bool() const { return kind_ != kNone; }
 
  private:
-  friend class Trainer;  // saves it
+  friend class Trainer;  // reads and writes the members when saving
   enum Kind : std::uint64_t { kNone, kWarmUp, kInverseSquareRoot, kCosine, kCyclical };
   static LearningRateSchedule rising(Kind kind, real rate, std::uint64_t warm_up);
 
@@ -44,19 +43,18 @@ class LearningRateSchedule {
 
 class Trainer;
 
-/// Lowers the learning rate of a trainer when a number that should fall, a loss of held-out data,
-/// stays where it is.
+/// Reduces the learning rate of a trainer when a loss, usually of held-out data, stops improving.
 class ReduceOnPlateau {
  public:
-  /// Arguments of the constructor and losses seen, to be saved with Boost.Serialization.
+  /// Constructor arguments and history, for Boost.Serialization.
   struct State {
-    real factor = 0.5f;          ///< the rate is multiplied by this
-    std::uint64_t patience = 2;  ///< after more than so many losses in a row that are not better
-    real threshold = 1e-4f;      ///< better: below best - threshold |best|
-    real lowest = 0;             ///< the rate is not made smaller than this
-    bool any = false;            ///< whether there was a loss
-    double best = 0;             ///< the least of them
-    std::uint64_t waited = 0;    ///< losses since then that were not better
+    real factor = 0.5f;          ///< factor of the rate in each reduction
+    std::uint64_t patience = 2;  ///< tolerated number of losses in a row without improvement
+    real threshold = 1e-4f;      ///< improvement: loss < best - threshold |best|
+    real lowest = 0;             ///< lower bound of the rate
+    bool any = false;            ///< true after the first loss
+    double best = 0;             ///< lowest loss
+    std::uint64_t waited = 0;    ///< losses without improvement since `best` or the last reduction
 
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
@@ -68,8 +66,8 @@ class ReduceOnPlateau {
   explicit ReduceOnPlateau(real factor = 0.5f, std::uint64_t patience = 2, real threshold = 1e-4f,
                            real lowest = 0);
   explicit ReduceOnPlateau(const State& s);
-  /// Looks at a new loss; true if the rate was lowered. A loss that is not finite is not better.
-  /// Throws ArgumentError for a trainer with a schedule, whose rate is not to be changed.
+  /// Records a loss; true if it reduced the rate. A loss that is not finite is no improvement.
+  /// Throws ArgumentError for a trainer with a schedule.
   bool observe(double loss, Trainer& trainer);
   const State& state() const { return state_; }
 

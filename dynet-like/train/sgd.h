@@ -8,15 +8,15 @@ namespace dynet {
 class SimpleSGDTrainer : public Trainer {
  public:
   explicit SimpleSGDTrainer(const ParameterCollection& pc, real lr = 0.1f);
-  /// The name of the class.
   const char* kind() const override { return "SimpleSGDTrainer"; }
 };
 
-/// Stochastic gradient descent whose rate goes up and down (Smith 2017), see
+/// Stochastic gradient descent with a cyclical learning rate (Smith 2017), see
 /// LearningRateSchedule::cyclical.
 class CyclicalSGDTrainer : public SimpleSGDTrainer {
  public:
-  /// `edecay` is of an older DyNet and has no meaning. Throws ArgumentError as the schedule does.
+  /// `edecay` is ignored; it exists for older DyNet programs. Throws ArgumentError for invalid
+  /// arguments of the schedule.
   explicit CyclicalSGDTrainer(const ParameterCollection& pc, real learning_rate_min = 0.01f,
                               real learning_rate_max = 0.1f, real step_size = 2000,
                               real gamma = 1.0f, real edecay = 0.0f);

@@ -1,4 +1,4 @@
-// State of a trainer: listed, compared, restored, as text.
+// State of a trainer: views, comparison, restoring, text format.
 
 #include <algorithm>
 #include <charconv>
@@ -17,17 +17,17 @@
 namespace dynet {
 namespace {
 
-// Whether a number in a file is one of a setting of this type.
+// True if a number of a file is valid for a setting of this type.
 template <class Value>
 bool can_hold(const Value& value, double x) {
-  constexpr double kMost = 1ull << 53;  // larger ones have no exact double
+  constexpr double kMost = 1ull << 53;  // larger integers have no exact double
   if (std::holds_alternative<bool*>(value)) return x == 0 || x == 1;
   if (std::holds_alternative<std::uint64_t*>(value))
     return x >= 0 && x <= kMost && x == std::floor(x);
   return true;
 }
 
-// Words of a stream as they are, for as long as this lives.
+// Sets plain number and word formats on a stream, and restores its own formats at destruction.
 class PlainFormat {
  public:
   explicit PlainFormat(std::ios_base& stream)
@@ -114,7 +114,7 @@ Trainer::Trainer(const Trainer& other)
       builder_(std::make_unique<UpdateBuilder>(rule_)) {
   other.need_weights("a copy of a trainer");
   other.collect_outcome();
-  UpdateCounters::operator=(other);  // which the line above may have changed
+  UpdateCounters::operator=(other);  // after the line above, which may change them
   step_ = other.step_;
   schedule_ = other.schedule_;
   scheduled_ = other.scheduled_;
@@ -148,7 +148,7 @@ std::vector<std::string> Trainer::differences(const TrainerSnapshot& s) const {
     }
   }
   for (auto& [name, value] : s.numbers) {
-    if (name == "sparse_updates_exact") {  // in files of version 0.1 it is there, most often off
+    if (name == "sparse_updates_exact") {  // written by version 0.1, usually 0
       if (value != 0)
         found.push_back(s.kind +
                         " was saved with sparse_updates_exact, which is not supported: load the "
@@ -175,7 +175,7 @@ std::vector<std::string> Trainer::differences(const TrainerSnapshot& s) const {
     else if (p->second->full_dim() != e.dim)
       found.push_back(what + " is " + to_string(e.dim) + " in the file and " +
                       to_string(p->second->full_dim()) + " here");
-    // An average that was begun and not yet taken is not there.
+    // An average without updates so far has no array.
     else if (e.arrays.size() != rule_.arrays && e.arrays.size() != rule_.arrays + averages)
       found.push_back(what + " has " + std::to_string(e.arrays.size()) + " arrays, not " +
                       std::to_string(rule_.arrays + averages));
@@ -204,19 +204,19 @@ void Trainer::restore(TrainerSnapshot&& s) {
   collect_outcome();
   pending_error_.clear();
   forget_state();
-  weights_.clear();  // the values are another model's now
+  weights_.clear();  // the saved weights are obsolete
   swapped_ = false;
   state_.swap(state);
-  for (std::size_t i = 0; i < mine.size(); ++i)  // nothing here takes memory
+  for (std::size_t i = 0; i < mine.size(); ++i)  // no allocation from here on
     std::visit([&](auto* x) { *x = static_cast<std::remove_reference_t<decltype(*x)>>(values[i]); },
                mine[i].value);
 }
 
 // Words and numbers, separated by white space:
-//   kind, number of settings, name and value of each, number of parameters with state, and of each
-//   its name in quotes, its rank and sizes, its number of arrays and all their values.
-// Numbers have the digits that it takes for them to come back to the bit, whatever the stream's
-// flags and language; `inf`, `-inf`, `nan` and `-nan` are numbers.
+//   kind, number of settings, name and value of each, number of parameters with state, and for each
+//   its quoted name, rank and sizes, number of arrays and all their values.
+// Numbers have the shortest digits that restore them exactly, independent of the stream's flags and
+// locale; `inf`, `-inf`, `nan` and `-nan` are valid.
 void Trainer::save(std::ostream& out) const {
   const auto settings = numbers();
   const auto states = state_views();
@@ -265,10 +265,10 @@ void Trainer::populate(std::istream& in) {
   TrainerSnapshot s;
   s.kind = text("the kind");
   for (auto n = next(std::size_t(), "the number of settings"); n > 0; --n) {
-    const std::string name = text("a setting");  // NOLINT: a copy, for the next text replaces it
+    const std::string name = text("a setting");  // NOLINT: a copy; the next call overwrites it
     s.numbers[name] = next(double(), "the value of a setting");
   }
-  std::size_t known = 0;  // a size that no parameter has is not worth its memory
+  std::size_t known = 0;  // upper limit on sizes in the file, before memory is allocated
   for (auto* list : {&collection_.bank().parameters, &collection_.bank().tables})
     for (auto& p : *list) known = std::max(known, p->size());
   for (auto n = next(std::size_t(), "the number of states"); n > 0; --n) {

@@ -8,8 +8,8 @@
 
 namespace dynet {
 
-/// Aligned floats that a trainer keeps for a parameter, zero at the start; on the host, and on a
-/// device once they have been asked for there.
+/// Aligned floats of a trainer's state for one parameter, initially zero; on the host, and on a
+/// device after the first `on`.
 class StateArray {
  public:
   StateArray() = default;
@@ -22,21 +22,20 @@ class StateArray {
   }
   ~StateArray();
 
-  /// On the host, to be changed there. Waits for the device if that has the newest.
+  /// Host copy for writing. Waits for the device if it has the newest values.
   float* data() {
-    if (!device_is_old_) {  // several threads may ask, once this is done
+    if (!device_is_old_) {  // afterwards several threads may call
       copy_to_host();
       device_is_old_ = true;
     }
     return data_;
   }
-  /// On the host. Waits likewise.
+  /// Host copy for reading. Waits for the device if it has the newest values.
   const float* data() const {
     copy_to_host();
     return data_;
   }
-  /// In the memory of a device, to be changed there; the same address as long as it is asked for
-  /// with the same memory. Throws OutOfMemoryError.
+  /// Device copy for writing, at a constant address for the same memory. Throws OutOfMemoryError.
   float* on(const std::shared_ptr<DeviceAllocator>& memory);
   std::size_t size() const { return size_; }
 
@@ -54,9 +53,9 @@ class StateArray {
   float* data_ = nullptr;
   std::size_t size_ = 0;
   std::shared_ptr<DeviceAllocator> memory_;
-  float* device_data_ = nullptr;  // null: on the host only
+  float* device_data_ = nullptr;  // null: host only
   mutable bool host_is_old_ = false;
-  bool device_is_old_ = true;  // or there is none
+  bool device_is_old_ = true;  // true also without a device copy
 };
 
 }  // namespace dynet

@@ -113,7 +113,7 @@ void Trainer::drop_gradients(const ParameterFilter& dropped) {
     forget_gradients(collection_.bank(), collection_.node());
 }
 
-// On a device if one buffer there has all gradients.
+// Runs on a device if a single buffer there holds all gradients.
 bool Trainer::make_update(const ParameterFilter& chosen, const ParameterFilter& dropped,
                           real scale) {
   ParameterBank& bank = collection_.bank();
@@ -144,7 +144,7 @@ bool Trainer::make_update(const ParameterFilter& chosen, const ParameterFilter& 
   return true;
 }
 
-// Whether the update was made. What came of it is known.
+// True if the update was made. Updates the counters.
 bool Trainer::finish_on_host(const ParameterFilter& chosen, const ParameterFilter& dropped) {
   const Update& made = builder_->next;
   const double norm = made.checks_norm ? builder_->outcome().norm : 0;
@@ -164,7 +164,7 @@ bool Trainer::finish_on_host(const ParameterFilter& chosen, const ParameterFilte
   return false;
 }
 
-// Parts of an update for the chosen parameters, and for averages if they are due.
+// Collects the parts of an update for the chosen parameters, and the averages if they are due.
 void Trainer::build(const ParameterFilter& chosen, const GradientBuffer* buffer) {
   for (auto& p : collection_.bank().parameters) {
     if (!chosen(*p)) continue;
@@ -183,13 +183,13 @@ void Trainer::build(const ParameterFilter& chosen, const GradientBuffer* buffer)
   if (averaging_.is_due()) build_averages();
 }
 
-// Nothing is done for a parameter that an update does not change.
+// True if the update leaves a parameter unchanged.
 bool Trainer::stays(const ParameterStorageBase& p, bool has_gradient) const {
   return p.size() == 0 ||
          (!has_gradient && decay_factor(p) == 1 && !averaging_.enabled() && !state_.find(p));
 }
 
-// All values of a parameter, its gradient aside.
+// Fills in all values of a parameter, except the gradient.
 void Trainer::describe(ParameterStorageBase& p, bool has_gradient, UpdatePart& part) {
   if (has_gradient || averaging_.enabled()) prepare_state(p);
   part.n = p.size();
@@ -239,7 +239,7 @@ void Trainer::build_averages() {
   }
 }
 
-// Makes the arrays that are missing.
+// Allocates missing state arrays.
 void Trainer::prepare_state(ParameterStorageBase& p) {
   if (arrays() == 0) return;
   const TrainerState::Arrays* const old = state_.find(p);
@@ -251,19 +251,19 @@ void Trainer::prepare_state(ParameterStorageBase& p) {
   TrainerState::Arrays& state = state_[p];
   builder_->fresh.push_back({&p, state.size()});
   for (std::size_t k = 0; k < state.size(); ++k) std::swap(fresh[k], state[k]);
-  if (averaging_.count() > 0) {  // as if it had always been what it is now
+  if (averaging_.count() > 0) {  // a new average starts as that of a constant value
     const auto part = static_cast<float>(averaging_.weight_of_constant());
     for (std::size_t i = 0; i < p.size(); ++i) fresh.back().data()[i] = part * p.data[i];
   }
   state.swap(fresh);
 }
 
-// After an update that was not made.
+// Drops state arrays that were allocated for an update that failed.
 void Trainer::drop_fresh_state() {
   for (const UpdateBuilder::Fresh& fresh : builder_->fresh) state_[*fresh.p].resize(fresh.arrays);
 }
 
-// Those that an average is kept of, in the whole collection.
+// All parameters of the collection with an average.
 std::vector<ParameterStorageBase*> Trainer::averaged() {
   std::vector<ParameterStorageBase*> all;
   for (auto* list : {&collection_.bank().parameters, &collection_.bank().tables})
@@ -320,7 +320,7 @@ void Trainer::throw_bad_gradient(const ParameterFilter& chosen) const {
   throw NumericError("Trainer: the norm of the gradients is not finite; nothing was updated");
 }
 
-// Corrects the counters, once it is known what came of the last update on a device.
+// Waits for the last update on a device and corrects the counters.
 void Trainer::collect_outcome() {
   if (!pending_.waits) return;
   pending_.waits = false;

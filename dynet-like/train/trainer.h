@@ -25,145 +25,145 @@ class UpdateBuilder;
 class Workers;
 struct UpdatePart;
 
-/// Everything that a trainer remembers besides the parameters, with parameters named relative to
-/// the trainer's collection. What a file holds of a trainer.
+/// Complete state of a trainer apart from the values of parameters, for saving. Parameter names are
+/// relative to the trainer's collection.
 struct TrainerSnapshot {
   /// The state of one parameter.
   struct Entry {
-    std::string name;                ///< of the parameter
-    Dim dim;                         ///< of the values; a table has its number of rows as last size
-    std::vector<StateArray> arrays;  ///< each as large as the parameter; the average comes last
+    std::string name;                ///< name of the parameter
+    Dim dim;                         ///< shape of all values, see ParameterStorageBase::full_dim
+    std::vector<StateArray> arrays;  ///< each of the parameter's size; an average comes last
   };
   std::string kind;                       ///< the name of the class
   std::map<std::string, double> numbers;  ///< settings and counters by name
-  std::vector<Entry> entries;             ///< of all parameters, then all tables
+  std::vector<Entry> entries;             ///< all parameters with state, then all tables with state
 };
 
-/// Turns gradients into new parameter values. The base of all trainers.
+/// Optimizer: the base of all trainers.
 ///
 /// `update` is deterministic and makes one pass over the memory of each parameter:
 ///  1. The gradient is multiplied by clip_threshold / |g| if |g|, the norm of all gradients as one
-///     vector, exceeds clip_threshold. A parameter without a gradient has the gradient zero.
-///  2. The trainer's rule makes the step.
-///  3. w <- (1 - lambda) w, with the weight decay lambda of the parameter's collection. This holds
-///     for every parameter and every row of a table, used or not, whatever the trainer.
+///     vector, exceeds clip_threshold. A parameter without a gradient has a zero gradient.
+///  2. Step of the trainer's rule.
+///  3. w <- (1 - lambda) w, with the weight decay lambda of the parameter's collection, for every
+///     parameter and every table row, used or unused, in all trainers.
 ///
-/// Rows of a table that were not used (`sparse_updates_enabled`):
-///  - sparse, the default: they take no step 2. State then decays only in updates that use the
-///    row, so momentum, Adam and others differ from what they are for dense parameters.
-///  - dense: they take step 2 with the gradient zero, as any parameter does, in one pass over the
-///    whole table. So does a table that was used as a whole. Before a table's first gradient there
-///    is nothing to do.
+/// Unused rows of a table, by `sparse_updates_enabled`:
+///  - sparse, the default: no step 2. State decays only in updates that use the row, so momentum,
+///    Adam and other rules with state differ from their dense versions.
+///  - dense: step 2 with a zero gradient, as for any parameter, in one pass over the table. A table
+///    that was used as a whole is always updated densely. Before its first gradient a table has no
+///    step 2.
 ///
-/// Frozen parameters stay as they are, and so does their state.
+/// Frozen parameters and their state do not change.
 ///
-/// If all gradients are in one buffer on a device, as after graphs there of one thread or of one
-/// number, the update runs on that device. Values and state stay there until they are read; calls
-/// are asynchronous. What came of such an update is known in the next one, or when it is asked for
-/// by `status`, saving, `restart` or another member: only then are `clips`, `updates` and `skipped`
-/// what the rest of this text says, and an update that was left out is not told by `false` but
-/// counted then. Any other update runs on the host, which adds the gradients of several buffers:
-/// also one whose gradients were read.
+/// If a single buffer on a device holds all gradients (graphs there, on one thread or with one
+/// number), the update runs on that device, asynchronously. Values and state remain there until
+/// they are read. The outcome is collected by the next update, or by `status`, saving, `restart` or
+/// another member: only then `clips`, `updates` and `skipped` are up to date, and a skipped update
+/// is counted there instead of returning `false`. All other updates run on the host and add up the
+/// gradients of all buffers; reading a gradient also moves the update to the host.
 ///
-/// A trainer updates the parameters of its collection and everything below it, also those added
-/// later. It neither updates other parameters of the same tree nor drops their gradients. Gradients
-/// of several backward passes, of one graph or of many, add up until an update. Not to be used
-/// while a backward pass runs.
+/// A trainer updates the parameters of its collection and everything below it, including those
+/// added later. Other parameters of the tree keep their values and gradients. Gradients of several
+/// backward passes, of one graph or several, accumulate until an update. Not to be used during a
+/// backward pass.
 class Trainer : public UpdateCounters {
  public:
   virtual ~Trainer();
-  /// Another one of the same parameters, with the settings and the state that this one has now.
-  /// Throws ArgumentError while values are swapped.
+  /// Copies the settings and state of a trainer of the same parameters. Throws ArgumentError while
+  /// values are swapped.
   Trainer(const Trainer& other);
   Trainer& operator=(const Trainer&) = delete;
 
-  /// One step with the gradients summed up so far, times `scale`, which are dropped: with
-  /// scale 1 / n the mean of n graphs' gradients. True if it was made: see `skip_non_finite`.
+  /// One step with `scale` times the accumulated gradients, which are then dropped; scale 1 / n
+  /// averages over n graphs. Returns true unless the update was skipped, see `skip_non_finite`.
   ///
   /// Throws NumericError, naming a parameter, if clipping is enabled and the norm of the gradients
   /// is not finite; without clipping nothing is checked. After any error parameters and state are
-  /// what they were; after NumericError the bad gradients are dropped, so that training can go on.
-  /// On a device the NumericError is about the update before, which has changed nothing; this one
-  /// is made before it is thrown. `status` throws it too, whichever comes first.
+  /// unchanged; after NumericError the gradients are dropped, so that training can continue. On a
+  /// device the NumericError concerns the previous update, which changed nothing; the current one
+  /// is made before the throw. `status` throws it as well if it is called first.
   bool update(real scale = 1);
-  /// A step of these alone, or of a part of the collection: of the other parameters neither values,
-  /// state nor gradients change. For state it counts as an update of all. Throws ArgumentError for
-  /// a parameter outside the trainer's collection.
+  /// Updates only these parameters, or a part of the collection: values, state and gradients of all
+  /// other parameters are unchanged. The update counts as a full one for t and for schedules.
+  /// Throws ArgumentError for a parameter outside the trainer's collection.
   bool update(const std::vector<Parameter>& parameters,
               const std::vector<LookupParameter>& tables = {});
   bool update(const ParameterCollection& part);
-  /// Does nothing: an old way to lower the rate, which DyNet gave up as well.
+  /// No effect; deprecated in DyNet.
   void update_epoch(real = 1) {}
-  /// Does nothing: weight decay is not delayed.
+  /// No effect: weight decay is applied immediately.
   void rescale_and_reset_weight_decay() {}
-  /// Lets `workers` share in every update; the results are the same. They must outlive the last
-  /// one. Null: no help.
+  /// Runs parts of every update on `workers`, with identical results; they must outlive the last
+  /// update. Null: no threads.
   void set_workers(Workers* workers) { workers_ = workers; }
-  /// Forgets all state, averages too, as if the trainer were new. Settings and the counters stay.
+  /// Drops all state, including averages, as in a new trainer. Settings and counters remain.
   void restart();
-  /// Throws ArgumentError, changing nothing, unless the rate is finite.
+  /// Restarts with a new rate. Throws ArgumentError, changing nothing, unless the rate is finite.
   void restart(real new_learning_rate);
-  /// The factor that clipping asks for; 1 if it is disabled. Counts a clip. Throws NumericError.
+  /// Returns the factor by which clipping would scale the gradients (1 if it is disabled), and
+  /// counts a clip. Throws NumericError.
   float clip_gradients();
-  /// `[lr=0.1 clips=0 updates=12]`, counted since the last call; ` skipped=1` if batches were.
-  /// Printed as well in programs that call `initialize` of dynet-like::compat. Waits for the last
-  /// update if that runs on a device, and may throw its NumericError.
+  /// Returns `[lr=0.1 clips=0 updates=12]`, counted since the last call, with ` skipped=1` if
+  /// updates were skipped. Also prints it in programs that call `initialize` of dynet-like::compat.
+  /// Waits for the last update on a device, and may throw its NumericError.
   std::string status();
 
-  /// From now on the learning rate is set to the schedule's before each update; a default one ends
-  /// that. It starts with its first rate, and counts the updates that are made.
+  /// Sets `learning_rate` to that of the schedule before each update; a default schedule ends this.
+  /// The schedule starts with its first rate and counts the updates made.
   void set_schedule(const LearningRateSchedule& schedule);
   const LearningRateSchedule& schedule() const { return schedule_; }
 
-  /// Keeps, beside each value w, a mean over the updates from now on, every `every`-th of them:
-  ///   exponential  a <- beta a + (1 - beta) w, zero at the start
+  /// Maintains a mean of each value w over the following updates, every `every`-th of them:
+  ///   exponential  a <- beta a + (1 - beta) w, starting at zero
   ///   cumulative   the mean of all
-  /// A parameter that joins later counts as if it had been there. Another call starts over.
-  /// Throws ArgumentError unless 0 <= beta < 1 and every > 0, or while values are swapped.
+  /// A parameter that is added later counts as constant before. Another call starts over. Throws
+  /// ArgumentError unless 0 <= beta < 1 and every > 0, or while values are swapped.
   void exponential_moving_average(real beta, std::uint64_t every = 1);
   void cumulative_moving_average(std::uint64_t every = 1);
   MovingAverage moving_average() const { return averaging_.kind(); }
-  /// Replaces the values by the averages. With `bias_correction` an exponential average
-  /// is divided by 1 - beta^n after n of them, which takes out its start at zero. Values are kept
-  /// for `swap_params_to_weights`, unless `save_weights` is false: then training may go on from the
-  /// averages. Until they are swapped back `update`, `restart` and saving throw ArgumentError, and
-  /// so does this before the first average.
+  /// Replaces the values by the averages. `bias_correction` divides an exponential average by 1 -
+  /// beta^n after n updates, to remove its bias towards zero. Values are saved for
+  /// `swap_params_to_weights`, unless `save_weights` is false: then training may continue from the
+  /// averages. Throws ArgumentError before the first average. Before values are swapped back,
+  /// `update`, `restart` and saving throw ArgumentError.
   void swap_params_to_moving_average(bool save_weights = true, bool bias_correction = false);
-  /// Puts the values back. Throws ArgumentError if they are not away.
+  /// Restores the values. Throws ArgumentError unless they are swapped.
   void swap_params_to_weights();
 
-  /// Must be finite; `update` throws ArgumentError otherwise, changing nothing.
+  /// Must be finite; otherwise `update` throws ArgumentError and changes nothing.
   real learning_rate;
   bool clipping_enabled = true;
-  /// Must not be negative, nor NaN; likewise.
+  /// Must be neither negative nor NaN; otherwise `update` throws ArgumentError and changes nothing.
   real clip_threshold = 5;
-  /// False: rows that were not used follow the rule as well; see above.
+  /// False: unused rows of tables follow the rule as well, see above.
   bool sparse_updates_enabled = true;
-  /// An update with gradients whose norm is not finite is left out and counted: it drops them,
-  /// changes nothing else and returns false where it would throw. Looks also without clipping.
+  /// True: an update whose gradients have a norm that is not finite is skipped and counted; it
+  /// drops the gradients, changes nothing else and returns false instead of throwing. Checks the
+  /// norm also without clipping.
   bool skip_non_finite = false;
 
-  /// The name of the class.
+  /// Name of the class.
   virtual const char* kind() const = 0;
   const ParameterCollection& collection() const { return collection_; }
 
-  /// View of the state of one parameter. Lives until the next update or restart.
+  /// View of the state of one parameter, valid until the next update or restart.
   struct StateView {
-    std::string name;                  ///< of the parameter
-    Dim dim;                           ///< of its values
-    std::vector<const float*> arrays;  ///< those of the rule, then the average if there is one
+    std::string name;                  ///< name of the parameter
+    Dim dim;                           ///< shape of its values
+    std::vector<const float*> arrays;  ///< arrays of the rule, then the average if there is one
   };
   /// Throws ArgumentError while values are swapped.
   std::vector<StateView> state_views() const;
   std::map<std::string, double> numbers() const;
-  /// Why `s` is not of a trainer like this one on parameters like these; empty if it is. A setting
-  /// that is unknown here is such a reason, for training would go on otherwise.
+  /// Reasons why `s` does not fit this trainer and its parameters; empty if it fits. An unknown
+  /// setting is a reason, since training would differ.
   std::vector<std::string> differences(const TrainerSnapshot& s) const;
-  /// Takes over a snapshot that has no `differences`. Throws OutOfMemoryError, changing nothing.
+  /// Moves in a snapshot without `differences`. Throws OutOfMemoryError, changing nothing.
   void restore(TrainerSnapshot&& s);
-  /// All of it as text, and back; see also `dynet::save`. Throws FileError, changing nothing, for
-  /// text that is not of a trainer like this one; ArgumentError while values are swapped, and for a
-  /// rate that is not finite.
+  /// Text form of the state, see also `dynet::save`. Throws FileError, changing nothing, for text
+  /// of another trainer; ArgumentError while values are swapped, and for a rate that is not finite.
   void save(std::ostream& out) const;
   void populate(std::istream& in);
   void populate(std::istream& in, real new_learning_rate);
@@ -172,37 +172,37 @@ class Trainer : public UpdateCounters {
   struct Field {
     const char* name;
     std::variant<real*, bool*, std::uint64_t*> value;
-    /// Value for an older file without the field: for settings that came after version 1 of the
-    /// format, the value with the behaviour of earlier trainers. All other fields must be there.
+    /// Default for files of an older format without the field: the value with the behaviour of
+    /// trainers of that format. Fields without a default are required.
     std::optional<double> if_missing = {};
   };
 
-  /// The rule must outlive the trainer. Throws ArgumentError unless `lr` is finite.
+  /// `rule` must outlive the trainer. Throws ArgumentError unless `lr` is finite.
   Trainer(const ParameterCollection& pc, real lr, const TrainerRule& rule);
 
-  /// The numbers that the rule needs in this update; `step` counts from 1 since the start or
-  /// restart.
+  /// Fills in the constants of the rule for this update; `step` counts updates from 1 since
+  /// construction or restart.
   virtual void begin_update(std::uint64_t step, TrainerConstants& c) {
     static_cast<void>(step);
     c = {learning_rate};
   }
-  /// Called before a parameter's first step; may throw.
+  /// Called before the first step of a parameter; may throw.
   virtual void begin_parameter(const ParameterStorageBase& p) const { static_cast<void>(p); }
-  /// Settings and counters to be saved; a trainer with settings of its own adds them.
+  /// Settings and counters to save; subclasses append their settings.
   virtual std::vector<Field> fields();
   static std::vector<Field> with(std::vector<Field> fields, std::initializer_list<Field> more);
-  /// Throw ArgumentError unless 0 <= value < 1, unless it is finite and above zero, unless it is
-  /// finite.
+  /// Throw ArgumentError unless 0 <= value < 1, unless the value is finite and positive, or unless
+  /// it is finite.
   static void need_fraction(const char* who, const char* name, real value);
   static void need_positive(const char* who, const char* name, real value);
   static void need_finite(const char* who, const char* name, real value);
 
  private:
-  /// Counters of an update on a device, kept until its outcome is known.
+  /// Update on a device whose outcome is unknown.
   struct Pending {
-    bool waits = false;                 // it is not known yet
-    bool clips = false, skips = false;  // what is to be counted then
-    Averaging before;                   // what counts averages
+    bool waits = false;                 // there is such an update
+    bool clips = false, skips = false;  // settings at its start
+    Averaging before;                   // averaging before it
   };
 
   bool contains(const ParameterStorageBase& p) const;
@@ -213,7 +213,7 @@ class Trainer : public UpdateCounters {
     return 1.0f - p.collection->effective_weight_decay();
   }
 
-  /// Gradients of `dropped` parameters go; null: of all in the collection.
+  /// Drops the gradients of the `dropped` parameters afterwards; null: of the whole collection.
   bool update_chosen(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
   bool make_update(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);
   void build(const ParameterFilter& chosen, const GradientBuffer* buffer);
@@ -238,7 +238,7 @@ class Trainer : public UpdateCounters {
 
   ParameterCollection collection_;
   const TrainerRule& rule_;
-  TrainerConstants constants_{};  // of the update that runs
+  TrainerConstants constants_{};  // of the running update
   std::uint64_t step_ = 0;
   LearningRateSchedule schedule_;
   std::uint64_t scheduled_ = 0;  // updates since the schedule was set
@@ -246,11 +246,11 @@ class Trainer : public UpdateCounters {
   Workers* workers_ = nullptr;
   TrainerState state_;
   std::vector<std::pair<ParameterStorageBase*, StateArray>>
-      weights_;  // while averages are swapped in
+      weights_;  // saved values while averages are swapped in
   bool swapped_ = false;
-  std::unique_ptr<UpdateBuilder> builder_;  // with the last update
+  std::unique_ptr<UpdateBuilder> builder_;  // holds the last update
   Pending pending_;
-  std::string pending_error_;  // of an update on a device, not told yet
+  std::string pending_error_;  // error of an update on a device, not yet thrown
 };
 
 }  // namespace dynet

@@ -8,13 +8,13 @@
 
 namespace dynet {
 
-/// The arrays that a trainer keeps beside parameters, those of its rule and then an average, each
-/// as large as the parameter. A parameter has none until it takes its first step.
+/// State arrays of all parameters: those of the rule, then an average, each of the parameter's
+/// size. A parameter has none before its first step.
 class TrainerState {
  public:
   using Arrays = std::vector<StateArray>;
 
-  /// Null: none.
+  /// Arrays of a parameter, or null.
   Arrays* find(const ParameterStorageBase& p) {
     auto& all = of(p);
     return p.index < all.size() && !all[p.index].empty() ? &all[p.index] : nullptr;
@@ -22,13 +22,13 @@ class TrainerState {
   const Arrays* find(const ParameterStorageBase& p) const {
     return const_cast<TrainerState*>(this)->find(p);
   }
-  /// Those of a parameter, empty at first.
+  /// Arrays of a parameter; creates an empty list.
   Arrays& operator[](const ParameterStorageBase& p) {
     auto& all = of(p);
     if (p.index >= all.size()) all.resize(p.index + 1);
     return all[p.index];
   }
-  /// Keeps the first so many arrays of each.
+  /// Truncates the lists to this number of arrays.
   void keep(std::size_t arrays) {
     for (auto* all : {&dense_, &tables_})
       for (Arrays& a : *all)

@@ -7,13 +7,13 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// apply_rule, for the rules of dynet-like/param/update_rules.h.
+    /// `apply_rule` with the rules of dynet-like/param/update_rules.h.
     template <class Rule> void update(const TrainerSlice& s);
 
 )
 
 }  // namespace dynet::cpu
 
-/// As the field `apply` of a TrainerRule.
+/// Value of TrainerRule::apply.
 #define DYNET_UPDATE(...) \
   DYNET_PER_ISA(void (*)(const ::dynet::TrainerSlice&), cpu::update<__VA_ARGS__>)

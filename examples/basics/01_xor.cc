@@ -1,6 +1,6 @@
 // Exclusive or: the smallest problem that needs a hidden layer.
 //
-// Every program of this course has the same four parts. Read them here once:
+// Every program of this course has these four parts:
 //
 //   1. Parameters. A ParameterCollection owns everything that is trained. It outlives the graphs.
 //   2. A ComputationGraph, built again for every sample. Operators and functions such as tanh()
@@ -9,8 +9,8 @@
 //      respect to every parameter that it depends on, and adds it to that parameter's gradient.
 //   4. A trainer. update() takes one step of gradient descent and clears the gradients.
 //
-// The graph is ordinary C++: an if, a loop or a recursive function in your program is an if, a loop
-// or a recursion in the network. That is why it can have another shape for every sample.
+// The graph is ordinary C++: an if, a loop or a recursive function of the program becomes an if, a
+// loop or a recursion of the network. Its shape can differ from sample to sample.
 #include <iostream>
 
 #include "dynet-like/dynet.h"
@@ -19,10 +19,10 @@ using namespace dynet;
 
 int main() {
   constexpr unsigned kHidden = 8;
-  constexpr float kBound = 0.01f;  // the mean loss of the last epoch must be below this
+  constexpr float kBound = 0.01f;  // upper bound of the mean loss in the last epoch
 
-  // Shapes are column-major: {rows, columns}. Values are drawn by Glorot's rule from the seed, so
-  // two runs are the same.
+  // Shapes are column-major: {rows, columns}. Initial values (Glorot) depend on the seed only, so
+  // runs are reproducible.
   ParameterCollection model;
   model.set_seed(1);
   Parameter W = model.add_parameters({kHidden, 2}), b = model.add_parameters({kHidden});
@@ -49,7 +49,7 @@ int main() {
     if (epoch % 10 == 9) std::cout << "epoch " << epoch + 1 << ": loss " << loss << '\n';
   }
 
-  // Written this way round, the test also fails for a loss that is not a number.
+  // The comparison is also false for NaN.
   if (loss < kBound) return 0;
   std::cerr << "The loss is " << loss << ", which should be below " << kBound << ".\n";
   return 1;

@@ -1,16 +1,16 @@
 // Minibatches: many samples in one tensor.
 //
-// The batch dimension is kept apart from the others. Dim({2}, 32) is a minibatch of 32 vectors of
-// two values: its size is {2}, its batch size 32. All operations work on each batch element by
-// itself. An operand with batch size 1, such as a parameter, is broadcast to all of them. So the
-// model below is the model of a single sample, word for word; only the input is wider.
+// The batch dimension is separate from the other dimensions. Dim({2}, 32) is a minibatch of 32
+// vectors of two values: its size is {2}, its batch size 32. All operations work on each batch
+// element independently. An operand with batch size 1, such as a parameter, is broadcast. The model
+// below is therefore the model of a single sample; only the input is wider.
 //
-// A loss comes out with batch size 32 as well, one number per sample. mean_batches() makes it the
-// scalar that backward() wants. The gradient of a parameter is the sum over the minibatch, and
-// W * x is one product of matrices in place of 32 products of a matrix and a vector.
+// A loss has batch size 32 as well, one number per sample. mean_batches() reduces it to the scalar
+// that backward() needs. The gradient of a parameter is the sum over the minibatch, and W * x is
+// one matrix product instead of 32 matrix-vector products.
 //
-// In PyTorch the batch is a dimension like the others, by convention the first, and a model that is
-// written for one sample may need changes. Here it needs none.
+// In PyTorch the batch is an ordinary dimension, by convention the first, and a model written for
+// one sample may need changes. Here it needs none.
 #include <iostream>
 #include <random>
 #include <vector>
@@ -21,7 +21,7 @@ using namespace dynet;
 
 int main() {
   constexpr unsigned kBatch = 32, kHidden = 24;
-  constexpr float kBound = 0.15f;  // of the mean loss in the last 100 updates
+  constexpr float kBound = 0.15f;  // bound of the mean loss of the last 100 updates
 
   ParameterCollection model;
   Parameter W = model.add_parameters({kHidden, 2}), b = model.add_parameters({kHidden});
@@ -33,12 +33,12 @@ int main() {
 
   float mean = 0;
   for (int step = 0; step < 1000; ++step) {
-    // Points of a square. Those in a disc in its middle are class 1, the others class 0.
+    // Points of a square: class 1 inside a disc in its middle, class 0 outside.
     std::vector<float> points;
     std::vector<unsigned> classes;
     for (unsigned k = 0; k < kBatch; ++k) {
       const float x = uniform(), y = uniform();
-      points.insert(points.end(), {x, y});  // batch elements one after another
+      points.insert(points.end(), {x, y});  // batch elements are concatenated
       classes.push_back(x * x + y * y < 0.5f);
     }
 

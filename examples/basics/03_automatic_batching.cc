@@ -1,16 +1,15 @@
 // Automatic batching: many small operations run as a few large ones.
 //
-// Minibatches need samples of one shape. Sentences, trees and graphs have shapes of their own, and
-// padding them costs time and code. Automatic batching needs neither. Put the samples of an update
-// into one graph, each as its own little network, and ask for the sum of their losses. Before
-// anything is computed, the library groups the nodes that do the same to operands of the same shape
-// and do not depend on each other; every group is one call of a kernel.
+// Minibatches need samples of one shape. Sentences, trees and graphs have different shapes, and
+// padding costs time and code. Automatic batching avoids padding: put the samples of an update into
+// one graph, each as its own small network, and compute the sum of their losses. Before the graph
+// is computed, the library groups independent nodes with equal operations and operand shapes; each
+// group is one kernel call.
 //
-// Nothing in the program says so: it is on by default. ComputationGraph(false) runs node after
-// node, which is of use for comparison only: the values are the same to the last bit.
+// Batching is on by default. ComputationGraph(false) runs node after node, for comparison: values
+// have the same bits.
 //
-// statistics() tells what became of the graph: how many nodes it has and in how many batches they
-// ran.
+// statistics() returns the number of nodes of the graph and the number of batches that they ran in.
 #include <iostream>
 #include <random>
 #include <vector>
@@ -23,7 +22,7 @@ namespace {
 
 struct Sample {
   std::vector<unsigned> bits;  // of any length
-  unsigned label;              // whether there are more ones than zeros
+  unsigned label;              // true: more ones than zeros
 };
 
 Sample draw(std::mt19937& random) {
@@ -39,7 +38,7 @@ Sample draw(std::mt19937& random) {
 
 int main() {
   constexpr unsigned kHidden = 16, kSamples = 32;
-  constexpr float kBound = 0.05f;  // of the mean loss in the last 50 updates
+  constexpr float kBound = 0.05f;  // bound of the mean loss of the last 50 updates
 
   ParameterCollection model;
   LookupParameter embeddings = model.add_lookup_parameters(2, {4});
@@ -70,7 +69,7 @@ int main() {
     mean += as_scalar(cg.forward(loss)) / 50;
     cg.backward(loss);
 
-    if (step == 0) {  // the same graph, node after node
+    if (step == 0) {  // the same graph without batching
       ComputationGraph alone(false);
       Expression same = build(alone, samples);
       const bool equal = as_scalar(alone.forward(same)) == as_scalar(loss.value());

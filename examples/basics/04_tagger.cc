@@ -1,15 +1,16 @@
-// A tagger: a bidirectional LSTM gives every word of a sentence a tag.
+// A tagger: a bidirectional LSTM assigns a tag to every word of a sentence.
 //
-// A recurrent builder owns the parameters of its cells. Three calls use it: new_graph() puts the
-// parameters into a graph, start_new_sequence() forgets the state, add_input() takes a step.
-// BiRNNBuilder runs two of them, left to right and right to left, over a whole sequence, and
-// concatenates their outputs at every position. So each position knows the words on both sides.
+// A recurrent builder owns the parameters of its cells. It has three calls: new_graph() adds the
+// parameters to a graph, start_new_sequence() resets the state, add_input() makes a step.
+// BiRNNBuilder runs two builders over a whole sequence, left to right and right to left, and
+// concatenates their outputs at every position, so that each output depends on the words on both
+// sides.
 //
-// The model is a class of a few lines. It keeps parameters and builders; what depends on the
-// sentence is local to the function that builds the graph. That is the usual shape of a model.
+// The model is a class of a few lines. It stores parameters and builders; everything that depends
+// on the sentence is local to the function that builds the graph.
 //
-// The data is made so that both directions count: words are numbers, and the tag of a word says
-// whether its left neighbour is larger than its right one.
+// The data need both directions: words are numbers, and the tag of a word is whether its left
+// neighbour is larger than its right one.
 #include <iostream>
 #include <random>
 #include <vector>
@@ -66,7 +67,7 @@ class Tagger {
 }  // namespace
 
 int main() {
-  constexpr float kBound = 0.12f;  // of the mean loss per word in the last update
+  constexpr float kBound = 0.12f;  // bound of the mean loss per word in the last update
 
   ParameterCollection model;
   Tagger tagger(model);

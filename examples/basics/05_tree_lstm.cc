@@ -1,11 +1,11 @@
 // A tree-LSTM: the network has the shape of the sample.
 //
-// Every sample is a tree, here a formula over true and false. The function that builds the graph
-// is recursive, like the tree: first the children, then the node over their states. No two samples
-// have the same network, and still nodes of different trees run as one batch, level by level.
+// Every sample is a tree, here a formula over true and false. The function that builds the graph is
+// recursive like the tree: first the children, then the node over their states. Every sample has a
+// different network, and yet nodes of different trees run as one batch, level by level.
 //
-// NaryTreeLSTMBuilder is the cell of Tai, Socher and Manning (2015) with a forget gate for each
-// child. Nodes have numbers of the program's choice; a node names its children by theirs.
+// NaryTreeLSTMBuilder is the cell of Tai, Socher and Manning (2015) with one forget gate per child.
+// The program numbers the nodes; a node names its children by number.
 //
 // In PyTorch a loop over nodes runs one small kernel at a time, and batching trees by hand takes
 // more code than the model.
@@ -24,7 +24,7 @@ enum Symbol : unsigned { kFalse, kTrue, kAnd, kOr, kSymbols };
 
 struct Tree {
   Symbol symbol;
-  bool value;  // what the formula means: the label
+  bool value;  // value of the formula: the label
   std::unique_ptr<Tree> left, right;
 };
 
@@ -77,7 +77,7 @@ class TreeModel {
 }  // namespace
 
 int main() {
-  constexpr float kBound = 0.05f;  // of the mean loss per node in the last update
+  constexpr float kBound = 0.05f;  // bound of the mean loss per node in the last update
   ParameterCollection model;
   TreeModel network(model);
   AdamTrainer trainer(model, 0.02f);

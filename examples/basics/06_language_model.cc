@@ -1,17 +1,16 @@
-// A language model: an LSTM predicts the next word, and writes sentences when it is done.
+// A language model: an LSTM predicts the next word, and generates sentences.
 //
 // The model reads a sentence word by word. After each word, a softmax over the vocabulary gives
-// the probability of every possible next word. The loss is -log p of the word that came, summed
-// over the text; its mean per word, as a power of e, is the perplexity: how many words the model
-// hesitates between. StandardSoftmaxBuilder is that output layer; there are others, for large
-// vocabularies, with the same interface.
+// the probability of every possible next word. The loss is -log p of the actual word, summed over
+// the text; e to its mean per word is the perplexity. StandardSoftmaxBuilder is the output layer;
+// other softmax builders, for large vocabularies, have the same interface.
 //
 // Sentences come from a small grammar in which the verb agrees with the subject: "a cat in the
 // gardens sleeps", "the cats in the garden sleep". The number of the subject must survive the words
 // in between, which is what the memory of an LSTM is for.
 //
-// To write, the program samples a word, feeds it back, and goes on until the end of the sentence.
-// The graph grows while it runs: sample() computes only what has no value yet.
+// To generate, the program samples a word, feeds it back, and repeats until the end of the
+// sentence. The graph grows while it runs: sample() computes only nodes without a value.
 #include <cmath>
 #include <iostream>
 #include <random>
@@ -37,9 +36,9 @@ std::vector<std::string> draw(std::mt19937& random) {
 
 int main() {
   constexpr unsigned kHidden = 24, kEnd = 0;
-  constexpr float kBound = 1.88f;  // of the perplexity; the grammar's own is 1.76
+  constexpr float kBound = 1.88f;  // bound of the perplexity; the grammar's own is 1.76
 
-  Dict words({"</s>"});  // also begins every sentence
+  Dict words({"</s>"});  // </s> also begins every sentence
   std::mt19937 random(1);
   for (int k = 0; k < 200; ++k)
     for (const std::string& w : draw(random)) words.convert(w);
@@ -80,7 +79,7 @@ int main() {
   }
 
   ComputationGraph cg;
-  cg.set_seed(3);  // of what sample() draws
+  cg.set_seed(3);  // seed of sample()
   lstm.new_graph(cg);
   output.new_graph(cg);
   for (int k = 0; k < 3; ++k) {

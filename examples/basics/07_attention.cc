@@ -1,15 +1,15 @@
-// Encoder and decoder with attention: one sequence in, another one out.
+// Encoder and decoder with attention: sequence to sequence.
 //
 // A bidirectional LSTM turns the source into one column per word. Another LSTM writes the target.
 // Before each word its state is compared with every column; a softmax turns the scores into
 // weights, and the weighted sum of the columns is read along with the previous word (Luong, Pham
 // and Manning 2015).
 //
-// Lengths differ. concatenate_cols() makes a matrix with as many columns as the source has words;
-// after that, attention is two products and a softmax.
+// Lengths differ. concatenate_cols() makes a matrix with one column per source word; attention is
+// then two products and a softmax.
 //
-// The task is to write a sequence backwards. In training the decoder is fed the right previous
-// word, in decoding its own: a program may ask for a value while it builds the graph.
+// The task is to reverse a sequence. In training the decoder reads the correct previous word, in
+// decoding its own: a program may read values while it builds the graph.
 #include <algorithm>
 #include <iostream>
 #include <random>
@@ -30,7 +30,7 @@ struct Translator {
   VanillaLSTMBuilder decoder{1, 2 * kDim, kDim, model};
   LookupParameter embeddings = model.add_lookup_parameters(kWords, {kDim});
   Parameter K = model.add_parameters({kDim, kDim}), W = model.add_parameters({kWords, kDim});
-  Expression columns, keys, state;  // of the sequence that is being read
+  Expression columns, keys, state;  // of the current source
 
   void new_graph(ComputationGraph& cg) { encoder.new_graph(cg), decoder.new_graph(cg); }
   void read(ComputationGraph& cg, const Words& source) {
@@ -41,7 +41,7 @@ struct Translator {
     state = pick(columns, unsigned(source.size()) - 1, 1);  // the last column
     decoder.start_new_sequence();
   }
-  // The scores of the next word.
+  // Scores of the next word.
   Expression write(ComputationGraph& cg, unsigned previous) {
     const Expression weights = softmax(keys * state);  // {n}
     const Expression context = columns * weights;      // {kDim}
@@ -59,7 +59,7 @@ Words draw(std::mt19937& random) {
 }  // namespace
 
 int main() {
-  constexpr float kBound = 0.1f;  // of the mean loss per word in the last update
+  constexpr float kBound = 0.1f;  // bound of the mean loss per word in the last update
   Translator translator;
   AdamTrainer trainer(translator.model, 0.005f);
   std::mt19937 random(1);

@@ -1,16 +1,15 @@
 // Saving, loading, resuming.
 //
-// save() writes any number of things into one file: collections, trainers, dictionaries, numbers,
-// strings, vectors, and anything with a serialize() of Boost's. load() reads the same things in the
-// same order. A file appears as a whole or not at all, sections have checksums, and parameters are
-// found by name: what does not fit is a FileError that says what is missing, and nothing has
-// changed then.
+// save() writes any number of objects into one file: collections, trainers, dictionaries, numbers,
+// strings, vectors, and anything with a serialize() for Boost. load() reads them in the same order.
+// A file is written atomically, sections have checksums, and parameters are found by name: a
+// mismatch throws a FileError that names it, and changes nothing.
 //
-// A trainer belongs into the file too. It holds the moments of Adam and the number of updates, so a
-// run that is resumed goes on as if nothing had happened: here to the last bit. What a program
-// draws at random is its own business; this one draws sample k from k.
+// A trainer belongs into the file as well. It has the moments of Adam and the number of updates, so
+// that a resumed run continues exactly, here to the last bit. Random draws are the program's own;
+// this one draws sample k from k.
 //
-// The second half of main() keeps the newest of several files, as a long training does.
+// The second half of main() keeps the newest of several files, as in a long training.
 #include <filesystem>
 #include <iostream>
 #include <random>
@@ -21,7 +20,7 @@ using namespace dynet;
 
 namespace {
 
-// Everything that a run consists of.
+// Complete state of a run.
 struct Run {
   ParameterCollection model;
   Parameter W = model.add_parameters({16, 1}, "W"), b = model.add_parameters({16}, "b");
@@ -47,7 +46,7 @@ struct Run {
 }  // namespace
 
 int main() {
-  constexpr float kBound = 0.006f;  // of the running mean of the loss
+  constexpr float kBound = 0.006f;  // bound of the running mean of the loss
   const std::string path = "08_saving.dynet";
 
   Run first;
@@ -55,7 +54,7 @@ int main() {
   save(path, first.model, first.trainer, first.step, first.mean);
   first.train(2000);
 
-  // As in another process: same parameters, same kind of trainer, other values until load().
+  // Stands for another process: same parameters, same trainer class, other values before load().
   Run second;
   load(path, second.model, second.trainer, second.step, second.mean);
   std::cout << "resumed after " << second.step << " updates, loss " << second.mean << '\n';
@@ -68,11 +67,11 @@ int main() {
     return 1;
   }
 
-  // A folder of numbered files, of which the newest three stay.
+  // A folder of numbered files that keeps the newest three.
   const Checkpoints checkpoints("08_checkpoints", 3);
   for (int k = 0; k < 5; ++k) checkpoints.save(first.model, first.trainer, first.step);
   Run third;
-  checkpoints.load(third.model, third.trainer, third.step);  // the newest; false if there is none
+  checkpoints.load(third.model, third.trainer, third.step);  // the newest; false without files
   std::cout << checkpoints.paths().size() << " checkpoints, the newest of update " << third.step
             << '\n';
   std::filesystem::remove_all("08_checkpoints");

@@ -1,17 +1,16 @@
-// A trainer of one's own: Lion (Chen et al. 2023), which moves by the sign of its momentum.
+// A custom trainer: Lion (Chen et al. 2023), which steps by the sign of its momentum.
 //
 //   w <- w - rate sign(beta_1 m + (1 - beta_1) g)
 //   m <- beta_2 m + (1 - beta_2) g
 //
-// A trainer is a rule: a record that says how many numbers of state each value has, and a function
-// that applies one update to a stretch of memory. Everything else comes from the base class:
-// merging gradients of several threads, clipping, weight decay, lookup tables of which only a few
-// rows were used, schedules, moving averages, saving and resuming. The class adds its settings,
-// once as the constants of an update and once as fields that are saved.
+// A trainer is a rule: a record with the number of state values per parameter value, and a function
+// that applies one update to contiguous memory. The base class does everything else: merging
+// gradients of several threads, clipping, weight decay, lookup tables with few used rows,
+// schedules, moving averages, saving and resuming. The class adds its settings, once as the
+// constants of an update and once as fields that are saved.
 //
-// Nothing here is special to the library's own trainers: dynet-like/train/adam.cc has the same
-// form. `device` says that there is no CUDA kernel for this rule, so a model on a GPU is updated on
-// the host.
+// The library's own trainers have the same form, see dynet-like/train/adam.cc. `device` states that
+// there is no CUDA kernel for this rule, so a model on a GPU is updated on the host.
 #include <iostream>
 
 #include "dynet-like/dynet.h"
@@ -21,9 +20,9 @@ using namespace dynet;
 namespace {
 
 struct LionStep {
-  float rate, beta_1, beta_2;  // the constants of an update, see begin_update
+  float rate, beta_1, beta_2;  // constants of an update, see begin_update
 
-  // One value, its gradient, its numbers of state; returns the new value.
+  // Updates one value with its gradient and state; returns the new value.
   float operator()(float w, float g, float* m) const {
     const float direction = beta_1 * m[0] + (1 - beta_1) * g;
     m[0] = beta_2 * m[0] + (1 - beta_2) * g;
@@ -63,7 +62,7 @@ class LionTrainer : public Trainer {
 }  // namespace
 
 int main() {
-  constexpr float kBound = 0.01f;  // of the loss of the last update
+  constexpr float kBound = 0.01f;  // bound of the loss of the last update
 
   ParameterCollection model;
   Parameter W = model.add_parameters({8, 2}), b = model.add_parameters({8});

@@ -1,11 +1,12 @@
-// An operation of one's own: the cosine of the angle between two vectors.
+// A custom operation: the cosine of the angle between two vectors.
 //
-// Most new operations are functions of existing ones and need nothing special; this one is not. An
-// operation is a record, OpForm: rules for shapes and batching, two kernels. Nothing is registered,
-// and a form that lacks a field does not compile. docs/extending/op.md has the steps.
+// Most new operations are compositions of existing ones and need nothing special; this one has
+// kernels of its own. An operation is a record, OpForm: rules for shapes and batching, two kernels.
+// There is no registration, and a form without a required field does not compile.
+// docs/extending/op.md has the steps.
 //
-// A kernel gets `count` nodes of equal shapes and settings, because they are batched automatically.
-// Kernels are templates over the scalar: models run in float, and check_gradients(), the test that
+// A kernel gets `count` nodes of equal shapes and settings, because of automatic batching. Kernels
+// are templates over the scalar type: models run in float, and check_gradients(), the test that
 // every operation needs, runs the same graph in double.
 #include <algorithm>
 #include <cmath>
@@ -18,11 +19,11 @@ using namespace dynet;
 
 namespace {
 
-struct CosineAttr {  // what a node keeps besides its operands: plain data, in multiples of 8 bytes
+struct CosineAttr {  // attributes of a node: plain data, in multiples of 8 bytes
   double least;
 };
 
-// Batch element e of node i, seen from operand k. An operand without a batch is the same for all e.
+// Batch element e of node i, from the view of operand k. An operand with batch size 1 repeats.
 template <class T>
 struct Pair {
   Pair(const Batch<T>& b, std::size_t i, std::size_t e, std::size_t k = 0) : n(b.dim(k).rows()) {
@@ -44,8 +45,8 @@ void cosine_forward(const Batch<T>& b) {
     for (std::size_t e = 0; e < b.dim().bd; ++e) b.out(i)[e] = Pair<T>(b, i, e).value();
 }
 
-// Operand by operand; d_in is null for one that needs no gradient. The first write stores, later
-// ones add, and so do further batch elements of an operand without a batch.
+// Computes gradients operand by operand; d_in is null for an operand without a gradient. The first
+// write stores, later writes add, including those of further batch elements of a broadcast operand.
 template <class T>
 void cosine_backward(const GradientBatch<T>& b) {
   for (std::size_t k = 0; k < 2; ++k)
@@ -60,7 +61,7 @@ void cosine_backward(const GradientBatch<T>& b) {
       }
 }
 
-// The caller sees what is thrown here, with the operation, its operands and the caller's line.
+// Exceptions reach the caller with the operation, its operands and the caller's line.
 Dim cosine_shape(const Operands& x) {
   if (x[0].rank() > 1 || x[1].rank() > 1 || x[0].rows() != x[1].rows())
     throw RuleBroken{RuleBroken::Kind::shape, "the operands must be vectors of one length"};
@@ -78,7 +79,7 @@ const OpForm kCosine{.name = "cosine",
                      .backward = DYNET_BACKWARD(cosine_backward),
                      .cuda = CudaRule::never("this program has no CUDA kernels")};
 
-/// x y / max(|x| |y|, least) for each batch element: {1}
+/// x y / max(|x| |y|, least) per batch element: {1}
 Expression cosine(const Expression& x, const Expression& y, double least = 1e-8,
                   SourceLocation at = SourceLocation::current()) {
   return add_node(kCosine, x, y, CosineAttr{least}, at);
@@ -87,12 +88,12 @@ Expression cosine(const Expression& x, const Expression& y, double least = 1e-8,
 }  // namespace
 
 int main() {
-  constexpr float kBound = 0.142f;  // of the loss, which cannot be below 0.1408
+  constexpr float kBound = 0.142f;  // bound of the loss, which cannot be below 0.1408
   ParameterCollection model;
   Parameter p = model.add_parameters({2});
   SimpleSGDTrainer trainer(model, 0.5f);
   float loss = 0;
-  for (int step = 0; step < 100; ++step) {  // turns p towards the middle of three vectors
+  for (int step = 0; step < 100; ++step) {  // rotates p towards the middle of three vectors
     ComputationGraph cg;
     Expression three = input(cg, Dim({2}, 3), {3, 1, 1, 1, 1, 3});
     Expression v = parameter(cg, p);

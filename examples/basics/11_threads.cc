@@ -1,16 +1,15 @@
 // Threads: the samples of one update on several cores, with the same result on any number of them.
 //
-// Graphs are independent of each other; any number of them may run at the same time over the same
-// parameters. Workers hands out jobs to threads. Here a minibatch is cut into four shards, each
-// with a graph of its own. set_gradient_buffer(shard) says where the shard's gradients are summed;
-// the trainer then adds up the four sums in the order of their numbers. So the result depends on
-// how the minibatch is cut, and neither on the number of threads nor on which one is faster: the
-// two runs below end with the same bits.
+// Graphs are independent; any number of them may run at the same time over the same parameters.
+// Workers runs jobs on threads. Here a minibatch is split into four shards, each with its own
+// graph. set_gradient_buffer(shard) selects the buffer of the shard's gradients; the trainer adds
+// the four sums in the order of their numbers. The result depends on the split, but neither on the
+// number of threads nor on their timing: the two runs below end with the same bits.
 //
-// A builder such as an LSTM keeps the graph that it is used in, so each shard needs a copy of its
-// own. Copies share the parameters.
+// A builder such as an LSTM refers to its current graph, so each shard needs its own copy. Copies
+// share the parameters.
 //
-// In DyNet this takes processes and shared memory; in PyTorch, DistributedDataParallel.
+// DyNet uses processes and shared memory instead; PyTorch uses DistributedDataParallel.
 #include <array>
 #include <chrono>
 #include <iostream>
@@ -59,7 +58,7 @@ float train(unsigned threads) {
       losses[shard] = as_scalar(cg.forward(mean));
       cg.backward(mean);
     });
-    trainer.update(1.0f / kShards);  // the mean of the shards
+    trainer.update(1.0f / kShards);  // mean of the shards
     loss = 0;
     for (const float l : losses) loss += l / kShards;
   }
@@ -69,7 +68,7 @@ float train(unsigned threads) {
 }  // namespace
 
 int main() {
-  constexpr float kBound = 0.05f;  // of the loss of the last update
+  constexpr float kBound = 0.05f;  // bound of the loss of the last update
   float first = 0;
   for (const unsigned threads : {1u, 2u}) {
     const auto begin = std::chrono::steady_clock::now();

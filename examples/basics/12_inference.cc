@@ -1,16 +1,15 @@
-// Inference: running a trained model in little memory.
+// Inference: running a trained model with little memory.
 //
-// Training keeps every value, since backward() reads them. A graph that only runs forward does not
-// need them: with set_inference(true) the memory of a value is used again once no node waits for
-// it, which counts in long graphs, such as that of a long text. A value that is asked for after
-// that is computed again. Values have the same bits as in training. backward() is an error in such
-// a graph.
+// Training keeps every value, since backward() reads them. A graph that only runs forward need not:
+// with set_inference(true) the memory of a value is reused after its last use, which matters in
+// long graphs, such as that of a long text. A freed value that is read later is recomputed. Values
+// have the same bits as in training. backward() is an error in such a graph.
 //
-// Two more things belong to inference. Dropout is switched off: it is part of the function that
-// builds the graph, which therefore gets an argument. And one graph can serve many requests:
-// clear() removes its nodes, and keeps its memory and its settings.
+// Dropout is switched off for inference: it is part of the function that builds the graph, which
+// therefore has an argument for it. And one graph can serve many requests: clear() removes its
+// nodes, but keeps its memory and settings.
 //
-// The task: a lamp is switched on and off now and then; say at each step whether it is on. The
+// The task: a lamp is switched on and off at random; predict at each step whether it is on. The
 // network is trained on sequences of 20 steps, and run on one of 4000.
 #include <algorithm>
 #include <iostream>
@@ -60,14 +59,14 @@ struct Network {
 }  // namespace
 
 int main() {
-  constexpr float kBound = 0.01f;  // of the share of wrong answers
+  constexpr float kBound = 0.01f;  // bound of the error rate
   Network network;
   AdamTrainer trainer(network.model, 0.005f);
   std::mt19937 random(1);
   for (int step = 0; step < 1000; ++step) {
     const Sequence s = draw(random, 20);
     ComputationGraph cg;
-    cg.set_seed(random());  // of the dropout
+    cg.set_seed(random());  // seed of the dropout
     Expression columns = reshape(network.scores(cg, s.events, true), Dim({2}, 20));  // a minibatch
     cg.backward(mean_batches(pickneglogsoftmax(columns, s.lamp)));
     trainer.update();

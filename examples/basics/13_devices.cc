@@ -1,15 +1,15 @@
 // Devices: the same program on a CPU or on a GPU.
 //
-// A graph is told its device before it has nodes; operations then run there. Parameters follow:
-// they are copied to the device when a graph first uses them, and stay there together with the
-// state of the trainer, which updates them in place. Nothing waits for the GPU but reading a value,
-// so a fast loop reads the loss now and then, not in every update.
+// A graph gets its device before its first node; all operations run there. Parameters follow: they
+// are copied to the device at their first use and remain there together with the state of the
+// trainer, which updates them in place. Only reading a value waits for the GPU, so a fast loop
+// reads the loss occasionally, not in every update.
 //
-// A part of a model can be somewhere else. The table of word embeddings below lies on the CPU, as
-// one that is too large for the GPU would; to_device() moves its rows, and their gradients back.
+// A part of a model can be on another device. The table of word embeddings below is on the CPU,
+// like a table too large for the GPU; to_device() copies its rows, and their gradients back.
 //
-// The program takes the name of a device, such as GPU:0. Without one it takes a GPU if there is one
-// that the library can use, else the CPU. There to_device() has nothing to do and costs nothing.
+// The program takes the name of a device, such as GPU:0. The default is the first GPU that the
+// library can use, otherwise the CPU. On the CPU to_device() has no cost.
 #include <iostream>
 #include <random>
 #include <string>
@@ -24,21 +24,21 @@ namespace {
 Device* choose(int argc, char** argv) {
   const DeviceManager& devices = *get_device_manager();
   std::cout << "devices: " << devices.names() << '\n';
-  if (argc > 1) return devices.get_global_device(argv[1]);  // DeviceError if it is not there
-  return devices.get(devices.num_devices() > 1 ? 1 : 0);    // the CPU is number 0
+  if (argc > 1) return devices.get_global_device(argv[1]);  // DeviceError if it does not exist
+  return devices.get(devices.num_devices() > 1 ? 1 : 0);    // device 0 is the CPU
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   constexpr unsigned kWords = 50, kHidden = 32, kBatch = 64;
-  constexpr float kBound = 0.1f;  // of the loss of the last update
+  constexpr float kBound = 0.1f;  // bound of the loss of the last update
 
   Device* const cpu = get_device_manager()->get_global_device("CPU");
   Device* const device = choose(argc, argv);
   std::cout << "the network is on " << std::string(device->name) << '\n';
 
-  // Which of two words has the larger number?
+  // Task: predict which of two words has the larger number.
   ParameterCollection model, network = model.add_subcollection("network");
   network.set_device(device);
   LookupParameter words =

@@ -1,16 +1,15 @@
 // Debugging: finding a wrong shape, a wrong gradient, and the first NaN.
 //
-// Mistakes in shapes are found where a node is made. The error names the operation, its operands
-// with their shapes, the rule that is broken, and the line of the program.
+// Shape errors are reported where a node is created. The error names the operation, its operands
+// with their shapes, the broken rule, and the line of the program.
 //
-// Numbers that are not finite are found by set_check_validity(true): the first node whose value or
-// gradient has a NaN or an infinity throws a NumericError that names it and its operands.
-// set_immediate_compute(true) computes every node as soon as it is made, so that the error comes
-// from the very line. Both are for debugging; a trainer by itself can skip such updates and count
-// them, with skip_non_finite.
+// NaN and infinity are found by set_check_validity(true): the first node with such a value or
+// gradient throws a NumericError that names it and its operands. set_immediate_compute(true)
+// computes every node when it is created, so that the error has the exact line. Both are for
+// debugging; with skip_non_finite a trainer skips and counts such updates.
 //
-// Gradients are compared with differences of the loss by check_gradients(), in double precision,
-// whatever the model is made of. It is worth a line in the test of every model.
+// check_gradients() compares gradients with differences of the loss, in double precision. It
+// belongs in the test of every model.
 #include <iostream>
 #include <limits>
 #include <vector>
@@ -21,12 +20,12 @@ using namespace dynet;
 
 namespace {
 
-// Mean and deviation of a sample, by maximum likelihood: deviation^2 must stay positive.
+// Maximum likelihood loss for the mean and deviation of a sample; deviation^2 must be positive.
 Expression loss_of(ComputationGraph& cg, const Parameter& mean, const Parameter& deviation,
                    const std::vector<float>& sample, bool careful) {
   Expression x = input(cg, Dim({1}, static_cast<unsigned>(sample.size())), sample);
   Expression s = parameter(cg, deviation);
-  if (careful) s = log(1.0f + exp(s));  // positive, whatever the parameter is
+  if (careful) s = log(1.0f + exp(s));  // positive for any parameter value
   Expression z = cdiv(x - parameter(cg, mean), s);
   return mean_batches(square(z) * 0.5f + log(s));
 }
@@ -34,7 +33,7 @@ Expression loss_of(ComputationGraph& cg, const Parameter& mean, const Parameter&
 }  // namespace
 
 int main() {
-  constexpr float kBound = 0.78f;  // of the loss; 0.765 is the least that there is
+  constexpr float kBound = 0.78f;  // bound of the loss; the minimum is 0.765
   const std::vector<float> sample = {1.0f, 2.5f, 3.0f, 3.5f, 5.0f};
 
   ParameterCollection model;

@@ -1,16 +1,16 @@
 // Word vectors from a file, and models for other programs.
 //
-// load_word_vectors() puts the vectors of word2vec, GloVe or fastText into the rows of a lookup
-// table, by the words of a dictionary. Its report says which words the file lacks. The table is a
-// parameter like any other: frozen by set_updated(false), or trained along with the rest.
+// load_word_vectors() copies the vectors of word2vec, GloVe or fastText into the rows of a lookup
+// table, by the words of a dictionary. Its report lists the words that the file lacks. The table is
+// an ordinary parameter: frozen by set_updated(false), or trained with the model.
 //
-// save_safetensors() writes the parameters of a collection by their names, for PyTorch, JAX or
-// anyone who reads that format: element (i, j) is element (i, j) there, a table of n rows of d
-// values is an array of shape (n, d). load_safetensors() is the way back. For a run that is to be
-// resumed, use save() instead (see 08): it keeps trainer and dictionary too.
+// save_safetensors() writes the parameters of a collection by name, for PyTorch, JAX or any reader
+// of that format: element (i, j) is element (i, j) there, a table of n rows of d values is an array
+// of shape (n, d). load_safetensors() reads it. To resume a run, use save() instead (see 08), which
+// also stores the trainer and the dictionary.
 //
-// The vectors here are made up: nearby ones mean similar things, as in vectors of real text. So the
-// classifier, which is trained on a few words, is right about words that it never saw.
+// The vectors here are invented: nearby vectors have similar meanings, as in vectors of real text.
+// The classifier, trained on a few words, is therefore right about unseen words.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -23,8 +23,7 @@ using namespace dynet;
 
 namespace {
 
-const char* const
-    kVectors =  // as word2vec writes text: words, dimension, then a line for each word
+const char* const kVectors =  // text format of word2vec: words, dimension, then one line per word
     "8 3\n"
     "good 0.9 0.1 0.2\n"
     "great 1.0 0.2 0.1\n"
@@ -50,7 +49,7 @@ struct Classifier {
 }  // namespace
 
 int main() {
-  constexpr float kBound = 0.1f;  // of the mean loss of words that were not trained on
+  constexpr float kBound = 0.1f;  // bound of the mean loss of unseen words
   const std::string vectors = "15_vectors.txt", exported = "15_model.safetensors";
   std::ofstream(vectors) << kVectors;
 

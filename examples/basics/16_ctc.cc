@@ -18,7 +18,7 @@ using namespace dynet;
 
 namespace {
 
-constexpr unsigned kFrames = 3;  // of a letter, which so may have three phones
+constexpr unsigned kFrames = 3;  // per letter, so that a letter may have three phones
 
 struct Word {
   std::vector<int> letters, phones;
@@ -26,7 +26,7 @@ struct Word {
 
 struct Words {
   Dict letters, phones;
-  Words() { phones.convert("-"); }  // number 0, the blank
+  Words() { phones.convert("-"); }  // the blank is number 0
 
   std::vector<Word> read(std::istream&& file) {
     std::vector<Word> words;
@@ -34,7 +34,7 @@ struct Words {
       std::istringstream fields(line);
       fields >> spelling;
       Word& word = words.emplace_back();
-      for (std::size_t i = 0; i < spelling.size(); ++i) {  // characters of UTF-8
+      for (std::size_t i = 0; i < spelling.size(); ++i) {  // UTF-8 characters
         letter += spelling[i];
         if (i + 1 < spelling.size() && (spelling[i + 1] & 0xC0) == 0x80) continue;
         word.letters.push_back(letters.convert(std::exchange(letter, "")));
@@ -68,7 +68,7 @@ std::stringstream file(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr double kBound = 0.1;  // of the words that are not wholly right
+  constexpr double kBound = 0.1;  // bound of the share of words with an error
   std::mt19937 random(1);
   Words words;
   const bool invented = argc != 3;

@@ -1,9 +1,9 @@
 // Numbers to words with a transformer: "314" becomes "three one four".
 //
-// An encoder (Vaswani et al. 2017) reads the digits, a decoder writes letters and looks at what was
-// read. A sentence is a matrix with a column for each token: nothing is padded, nothing is masked.
-// To write, beam_search keeps the four best beginnings of each answer; the decoder's cache holds
-// what a beginning has read so far. All beginnings of all answers run in the same few batches.
+// An encoder (Vaswani et al. 2017) reads the digits, a decoder writes letters and attends to the
+// encoder's output. A sentence is a matrix with one column per token, without padding and masks. To
+// write, beam_search keeps the four best prefixes of each answer; the decoder's cache holds keys
+// and values of a prefix. All prefixes of all answers run in the same few batches.
 #include <algorithm>
 #include <iostream>
 #include <random>
@@ -55,7 +55,7 @@ struct Speller {
     return x + sinusoidal_positions(*graph, kSize, x.dim().cols(), first);
   }
   Expression read(const Tokens& number) { return encoder.apply(placed(digits.apply(number), 0)); }
-  /// The decoder is given what came before each letter, and says what comes next.
+  /// The decoder reads the tokens before each letter, and predicts the letter.
   Expression loss(const Sample& s) {
     Tokens before = s.letters, next = s.letters;
     before.insert(before.begin(), kEnd);
@@ -87,7 +87,7 @@ struct Speller {
 }  // namespace
 
 int main() {
-  constexpr unsigned kBound = 10;  // of a hundred answers may be wrong
+  constexpr unsigned kBound = 10;  // bound of the number of wrong answers among a hundred
   std::mt19937 random(1);
   std::vector<Sample> train, test;
   for (int i = 0; i < 1000; ++i) train.push_back(invent(random));

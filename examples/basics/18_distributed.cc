@@ -3,13 +3,13 @@
 //     18_distributed                 one process
 //     mpirun -n 4 18_distributed     four, on one machine or on several
 //
-// Every process builds the same model and knows the same data. A minibatch is dealt to lanes, 32
-// of them, and each process computes the lanes that are its own. update() sums the gradients of all
-// lanes, in an order that depends on the number of lanes alone, and takes the same step everywhere.
-// So the checksum below is the same for any number of processes and of threads, to the last bit.
+// Every process builds the same model and has the same data. A minibatch is distributed to 32
+// lanes, and each process computes its own lanes. update() sums the gradients of all lanes in an
+// order that depends on the number of lanes only, and all processes make the same step. The
+// checksum below is therefore identical for any number of processes and threads.
 //
-// DistributedTrainer goes around any trainer. In PyTorch, DistributedDataParallel, whose results
-// change with the world size; DyNet has nothing of the kind.
+// DistributedTrainer wraps any trainer. PyTorch's DistributedDataParallel has results that depend
+// on the world size; DyNet has no counterpart.
 #include <cstdlib>
 #include <exception>
 #include <iomanip>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr unsigned kUpdates = 600, kMinibatch = 64, kWords = 20, kHidden = 24;
 
-// Learns whether the first word of a sentence comes again. Returns the loss of a sample in the last
+// Learns whether the first word of a sentence is repeated. Returns the loss per sample of the last
 // update.
 double train(Communicator& world) {
   ParameterCollection model;
@@ -79,7 +79,7 @@ int main() try {
   if (const std::string warning = launcher_warning(*world); !warning.empty())
     std::cerr << warning << '\n';
   double loss = 0;
-  guarded(*world, [&] { loss = train(*world); });  // an error of one ends all
+  guarded(*world, [&] { loss = train(*world); });  // an error in one process ends all
   if (loss < kBound) return 0;
   if (world->rank() == 0)
     std::cerr << "The loss is " << loss << ", which should be below " << kBound << ".\n";

@@ -1,7 +1,7 @@
-"""An encoder-decoder with attention learns to write a word backwards.
+"""An encoder-decoder with attention learns to reverse a word.
 
-The encoder reads in both directions; at each step the decoder looks at the encoder's outputs with
-weights that depend on its own state (Bahdanau, Cho and Bengio 2015).
+The encoder is bidirectional; at each step the decoder attends to the encoder's outputs with weights that
+depend on its own state (Bahdanau, Cho and Bengio 2015).
 
     python attention.py
 """
@@ -10,7 +10,7 @@ import random
 
 import dynet as dy
 
-END = 0  # the symbol before the first and behind the last letter
+END = 0  # symbol before the first and after the last letter
 LETTERS = 8
 EPOCHS, SIZE = 8, 32
 
@@ -32,7 +32,7 @@ class EncoderDecoder:
         self.b = model.add_parameters(LETTERS + 1)
 
     def encode(self, word):
-        """The outputs as columns, {SIZE, letters}, and W1 times them."""
+        """Outputs as columns {SIZE, letters}, and W1 times these columns."""
         letters = [self.source[c] for c in [END, *word, END]]
         columns = dy.concatenate_cols(self.encoder.transduce(letters))
         return columns, self.W1 * columns
@@ -47,7 +47,7 @@ class EncoderDecoder:
         return self.decoder.initial_state().add_input(dy.zeros(2 * SIZE))
 
     def step(self, encoded, state, previous):
-        """The next state, and scores for the next letter."""
+        """Next state, and scores of the next letter."""
         x = dy.concatenate([self.attend(encoded, state), self.target[previous]])
         state = state.add_input(x)
         return state, dy.affine_transform([self.b, self.R, state.output()])
@@ -61,7 +61,7 @@ class EncoderDecoder:
         return dy.esum(losses)
 
     def write(self, word):
-        """The likeliest letter at each step."""
+        """Writes the most likely letter at each step."""
         encoded, state, letters = self.encode(word), self.start(), [END]
         while len(letters) <= 2 * len(word):
             state, scores = self.step(encoded, state, letters[-1])

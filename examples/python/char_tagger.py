@@ -1,7 +1,7 @@
-"""A tagger whose words are read letter by letter, so that it can tag words it has never seen.
+"""A tagger that reads words letter by letter, so that it can tag unseen words.
 
-The language is made up: the last letter of a word is its tag, but a word that ends in "o" has the
-tag of the word before it. No word of the test is in the training set.
+The language is invented: the last letter of a word is its tag, but a word that ends in "o" has the tag
+of the previous word. No test word is in the training set.
 
     python char_tagger.py
 """
@@ -42,7 +42,7 @@ class Tagger:
         self.b = model.add_parameters(len(TAGS))
 
     def read(self, word):
-        """A vector for a word: its last states in both directions."""
+        """Vector of a word: the final states in both directions."""
         letters = [self.letters[LETTERS.index(c)] for c in word]
         f = self.forward.initial_state().transduce(letters)
         b = self.backward.initial_state().transduce(letters[::-1])

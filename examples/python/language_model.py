@@ -1,8 +1,8 @@
-"""An LSTM language model in minibatches of sentences of different lengths.
+"""An LSTM language model with minibatches of sentences of different lengths.
 
-The sentences count: "two three four end". What comes first is random, all else can be predicted,
-so the loss of a sentence cannot fall below log(STARTS). Shorter ones of a batch are padded, and a
-mask takes the padding out of the loss.
+Sentences count: "two three four end". The first word is random, all others can be predicted, so the loss of
+a sentence is at least log(STARTS). Shorter sentences of a batch are padded; a mask removes the padding from
+the loss.
 
     python language_model.py
 """
@@ -18,13 +18,13 @@ EPOCHS, SIZE, BATCH = 20, 24, 16
 
 
 def make_sentence(rng):
-    """Numbers that follow each other, END at both ends; the start decides how many."""
+    """Consecutive numbers between two ENDs; the first number determines the length."""
     start = rng.randint(1, STARTS)
     return [END, *range(start, start + 2 + (start * 3) % LONGEST), END]
 
 
 def make_batches(sentences):
-    """Sentences of about the same length together."""
+    """Batches of sentences of similar length."""
     ordered = sorted(sentences, key=len)
     return [ordered[k:k + BATCH] for k in range(0, len(ordered), BATCH)]
 
@@ -37,7 +37,7 @@ class LanguageModel:
         self.b = model.add_parameters(WORDS)
 
     def loss(self, batch):
-        """The sum over all words of all sentences, and how many there are."""
+        """Summed loss of all words, and the number of words."""
         longest = max(map(len, batch))
         padded = [s + [END] * (longest - len(s)) for s in batch]
         state, losses = self.rnn.initial_state(), []

@@ -1,7 +1,7 @@
-"""A tree-LSTM learns what formulas of "and", "or" and "not" are worth.
+"""A tree-LSTM learns the values of formulas with "and", "or" and "not".
 
-The network has the shape of each formula: a tree of its own, so a graph of its own (Tai, Socher and
-Manning 2015, for trees with two children; "not" has one, twice).
+The network of each formula has the shape of its tree (Tai, Socher and Manning 2015, for binary trees; "not"
+has its operand twice).
 
     python tree_lstm.py
 """
@@ -16,7 +16,7 @@ EPOCHS, SIZE = 12, 16
 
 
 def make_tree(rng, depth):
-    """A word, or (operator, left, right)."""
+    """A leaf, or (operator, left, right)."""
     if depth == 0 or rng.random() < 0.2:
         return rng.choice(LEAVES)
     operator = rng.choice(OPERATORS)
@@ -45,7 +45,7 @@ class TreeLSTM:
         self.a = model.add_parameters(2)
 
     def state(self, tree):
-        """The output and the cell of a tree."""
+        """Output and cell of a tree."""
         if isinstance(tree, str):
             c = self.leaves[LEAVES.index(tree)]
             return dy.tanh(c), c

@@ -1,8 +1,7 @@
-"""A variational autoencoder (Kingma and Welling 2014) of small pictures of bars.
+"""A variational autoencoder (Kingma and Welling 2014) for small pictures of bars.
 
-A picture has one bar, across or down, and some dots that are wrong. The encoder gives mean and
-logarithm of the variance of two numbers; the decoder makes a picture of two numbers drawn from
-that distribution.
+A picture has one horizontal or vertical bar, and some wrong pixels. The encoder computes the mean and log-variance
+of two numbers; the decoder computes a picture from two numbers drawn from that distribution.
 
     python vae.py
 """
@@ -33,17 +32,17 @@ class Autoencoder:
         self.draw = layer(PIXELS, HIDDEN)
 
     def encode(self, x):
-        """Mean and logarithm of the variance: {CODE} each."""
+        """Mean and log-variance: {CODE} each."""
         h = dy.tanh(dy.affine_transform([*self.read, x]))
         return dy.affine_transform([*self.mean, h]), dy.affine_transform([*self.log_variance, h])
 
     def decode(self, z):
-        """The score of each pixel, whose logistic is its probability: {PIXELS}."""
+        """Logit of each pixel: {PIXELS}."""
         h = dy.tanh(dy.affine_transform([*self.widen, z]))
         return dy.affine_transform([*self.draw, h])
 
     def loss(self, pictures):
-        """-log p(x | z) and the divergence from N(0, 1), the mean of both over a minibatch."""
+        """-log p(x | z) plus the divergence from N(0, 1), averaged over a minibatch."""
         x = dy.inputTensor(list(zip(*pictures)), batched=True)
         mean, log_variance = self.encode(x)
         noise = dy.random_normal(CODE, batch_size=len(pictures))

@@ -21,7 +21,7 @@ class Network:
 
 
 def train_by_samples(network, trainer, epochs):
-    """One graph and one update for each sample."""
+    """One graph and one update per sample."""
     for _ in range(epochs):
         for x, y in SAMPLES:
             dy.renew_cg()
@@ -31,7 +31,7 @@ def train_by_samples(network, trainer, epochs):
 
 
 def train_by_batches(network, trainer, epochs):
-    """All samples as one minibatch; returns the mean loss of the last one."""
+    """All samples as one minibatch; returns the mean loss of the last epoch."""
     mean = float("nan")
     for _ in range(epochs):
         dy.renew_cg()

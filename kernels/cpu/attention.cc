@@ -9,43 +9,43 @@
 #include "kernels/cpu/exponential.h"
 #include "kernels/cpu/product.h"
 
-// Attention over blocks of queries and keys (Dao, Fu, Ermon, Rudra, Re 2022). Forward keeps a
-// running largest score m and sum l of e^(s - m) of each query, and scales what it has added up
-// when m grows. m and 1 / l are what is kept for backward, which makes the scores again: apart from
-// each other they lose nothing where scores are large. With p = e^(s - m) / l, y = sum_j p_j v_j
-// and the gradient g of y,
+// Attention over blocks of queries and keys (Dao, Fu, Ermon, Rudra, Re 2022). Forward maintains for
+// each query a running maximum m of the scores and a sum l of e^(s - m), and rescales its
+// accumulator when m grows. It stores m and 1 / l for backward, which recomputes the scores; stored
+// separately they are exact for large scores. With p = e^(s - m) / l, y = sum_j p_j v_j and the
+// gradient g of y,
 //
 //     dv_j = sum_i p_ij g_i,   ds_ij = p_ij (g_i' v_j - g_i' y_i).
 //
-// A query never meets a key that it does not see, whatever is there: where queries of a block see
-// different numbers of keys each is a product of its own.
+// Masked query-key pairs are never computed, whatever the masked values are: if the queries of a
+// block see different numbers of keys, each query is a product of its own.
 
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-constexpr std::size_t kQueries = 32, kKeys = 128;  // of a block
+constexpr std::size_t kQueries = 32, kKeys = 128;  // sizes of a block
 
 /// One head of a batch element.
 template <class T>
 struct Head {
   const AttentionSizes& sizes;
-  std::size_t length;      // keys that may be seen
-  const T *q, *k, *v;      // keys and values without gaps between their columns
+  std::size_t length;      // number of keys that are not masked
+  const T *q, *k, *v;      // keys and values have contiguous columns
   const T* bias;           // null: none
-  T *out, *most, *by_sum;  // of each query: its largest score, and one by the sum
+  T *out, *most, *by_sum;  // per query: the maximum score, and one over the sum
 
   std::size_t q_step() const { return sizes.size * sizes.heads; }
   std::size_t out_step() const { return sizes.value_size * sizes.heads; }
   const T* query(std::size_t i) const { return q + i * q_step(); }
   T* value(std::size_t i) const { return out + i * out_step(); }
-  /// Keys that query i sees: the first ones.
+  /// Number of keys visible to query i: a prefix.
   std::size_t visible(std::size_t i) const {
     if (!sizes.causal) return length;
     const std::size_t end = i + 1 + sizes.keys;
     return std::min(end > sizes.queries ? end - sizes.queries : 0, length);
   }
-  /// f(at, n, b, step) for keys [first, first + n) of query i: the biases of n keys from `at` on
-  /// begin at b and are `step` apart.
+  /// Calls f(at, n, b, step) for runs of biases of query i and keys [first, first + n): the biases
+  /// of keys [at, at + n) start at b with stride `step`.
   template <class F>
   void each_bias(std::size_t i, std::size_t first, std::size_t n, F f) const {
     const auto reach = static_cast<std::ptrdiff_t>(sizes.biases / 2);
@@ -67,7 +67,7 @@ struct Head {
   }
 };
 
-/// A block of scores: a row for each of its queries.
+/// Block of scores: one row per query.
 template <class T>
 class Block {
  public:
@@ -76,12 +76,12 @@ class Block {
   std::size_t first_query = 0, queries = 0, first_key = 0, keys = 0;
 
   T* row(std::size_t r) { return scores_.data() + r * kKeys; }
-  /// Keys of the block that the query of row r sees.
+  /// Number of keys of the block visible to the query of row r.
   std::size_t seen(std::size_t r) const {
     const std::size_t n = head_.visible(first_query + r);
     return n > first_key ? std::min(n - first_key, keys) : 0;
   }
-  /// f(this) for the blocks of these queries.
+  /// Calls f(this) for the blocks of these queries.
   template <class F>
   void each(std::size_t query, F f) {
     first_query = query;
@@ -92,7 +92,8 @@ class Block {
       f();
     }
   }
-  /// f(row, rows, keys): rows that see the same keys of the block, and some.
+  /// Calls f(row, rows, keys) for runs of rows that see the same, non-zero number of keys of the
+  /// block.
   template <class F>
   void each_group(F f) const {
     for (std::size_t r = 0, end = 0; r < queries; r = end) {
@@ -102,7 +103,7 @@ class Block {
       if (n > 0) f(r, end - r, n);
     }
   }
-  /// Fills in the scores.
+  /// Computes the scores.
   void fill() {
     const AttentionSizes& s = head_.sizes;
     products(s.size, head_.k, [&](std::size_t r) { return head_.query(first_query + r); });
@@ -120,7 +121,7 @@ class Block {
                       });
     }
   }
-  /// Fills in the products of columns of `size` numbers with those of the keys.
+  /// Computes the products of the columns with the keys.
   template <class F>
   void products(std::size_t size, const T* columns, F column) {
     std::array<const T*, kQueries> y;
@@ -142,7 +143,7 @@ class Block {
   std::array<T, kQueries * kKeys> scores_;
 };
 
-/// Columns for products.
+/// Pointers to the columns of a product.
 template <class P>
 struct ColumnList {
   std::array<P*, kQueries> p;
@@ -205,10 +206,10 @@ void head_forward(const Head<T>& head) {
   }
 }
 
-/// Sums of the gradients of a head; null where they are not needed.
+/// Gradients of a head; null if not needed.
 template <class T>
 struct HeadGradients {
-  T *q, *k, *v, *bias;  // as the head's own; keys and values without gaps
+  T *q, *k, *v, *bias;  // laid out like the head's operands
   const T* out;
 };
 
@@ -216,7 +217,7 @@ template <class T>
 void head_backward(const Head<T>& head, const HeadGradients<T>& d) {
   const AttentionSizes& s = head.sizes;
   Block<T> block(head), slopes(head);
-  std::array<T, kQueries> means;  // of the slopes, by probability
+  std::array<T, kQueries> means;  // means of the slopes, weighted by probability
   for (std::size_t query = 0; query < s.queries; query += kQueries) {
     const auto d_value = [&](std::size_t r) { return d.out + (query + r) * head.out_step(); };
     block.each(query, [&] {
@@ -275,8 +276,7 @@ void head_backward(const Head<T>& head, const HeadGradients<T>& d) {
   }
 }
 
-/// Rows of a matrix, without gaps between their columns; those of a whole matrix stay where they
-/// are.
+/// Rows of a matrix with contiguous columns; no copy of a whole matrix.
 template <class T>
 const T* without_gaps(const T* x, std::size_t rows, std::size_t of, std::size_t cols,
                       std::vector<T>& copy) {
@@ -286,8 +286,8 @@ const T* without_gaps(const T* x, std::size_t rows, std::size_t of, std::size_t 
   return copy.data();
 }
 
-/// For every batch element of node i and each head of keys: f(element, key head, heads), `heads`
-/// the query heads that share it.
+/// Calls f(element, key head, heads) for every batch element and key head of node i, where `heads`
+/// are the query heads that share the key head.
 template <class T, class F>
 void each_key_head(const Batch<T>& b, std::size_t i, const AttentionSizes& s, F f) {
   const auto& a = b.template attr<AttentionAttr>(i);
@@ -331,7 +331,7 @@ void Attention::forward(const Batch<T>& b) {
     });
 }
 
-// All gradients of a node are made at once, and put where they belong operand by operand.
+// Computes all gradients of a node together, then stores those of each operand.
 template <class T>
 void Attention::backward(const GradientBatch<T>& b) {
   std::vector<T> sums[4], d_keys, d_values;
@@ -349,7 +349,7 @@ void Attention::backward(const GradientBatch<T>& b) {
       return sums[k].data() + from[k] + (d.bd == 1 ? 0 : e * d.batch_size());
     };
     each_key_head(b, i, s, [&](std::size_t e, std::size_t kh, const auto& heads) {
-      // To operand k from sums without gaps.
+      // Adds contiguous sums to the gradient of operand k.
       const auto begin = [&](T* needed, std::vector<T>& d, std::size_t size) -> T* {
         if (!needed) return nullptr;
         d.assign(size * s.keys, T(0));

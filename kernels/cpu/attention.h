@@ -8,7 +8,7 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// Means of values, weighted by the softmax of products of queries and keys.
+    /// Averages of values, weighted by the softmax of query-key products.
     struct Attention {
       template <class T>
       static void forward(const Batch<T>& b);

@@ -10,8 +10,8 @@
 #include "kernels/cpu/column_parts.h"
 #include "kernels/cpu/lanes.h"
 
-// Functions that use the instructions: the rest of the program may run on CPUs that lack them.
-// Lambdas in them would not.
+// Attribute of functions that use the instructions, since the library also runs on CPUs without
+// them. Lambdas inside such functions do not inherit the target.
 #define DYNET_BF16 [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")]]
 
 namespace dynet::cpu::DYNET_ISA {
@@ -19,11 +19,11 @@ namespace {
 
 using L = Lanes<float>;
 using First = L::First;
-using Word = std::uint32_t;  // a pair of bf16, the earlier one in the lower half
+using Word = std::uint32_t;  // pair of bf16, the earlier one in the lower half
 
-constexpr int kRows = 4, kColumns = 6;                            // vectors and columns of a tile
-constexpr std::size_t kWidth = L::kWidth;                         // words of a vector
-constexpr std::size_t kSide = kRows * kWidth, kPanelPairs = 128;  // rows and pairs of a panel
+constexpr int kRows = 4, kColumns = 6;                            // of a tile
+constexpr std::size_t kWidth = L::kWidth;                         // words per vector
+constexpr std::size_t kSide = kRows * kWidth, kPanelPairs = 128;  // panel size in rows and pairs
 
 /// Pairs of two columns, row by row.
 DYNET_BF16 inline __m512i interleaved(__m512 earlier, __m512 later) {
@@ -35,13 +35,13 @@ DYNET_BF16 inline __m512i interleaved(__m512 earlier, __m512 later) {
 inline __m512 load(const float* p, std::size_t n) {
   return reinterpret_cast<__m512>(n >= kWidth ? L::load(p) : L::load(p, First(n)));
 }
-/// So many numbers of one column, two by two: up to 32.
+/// Up to 32 numbers of one column, as pairs.
 DYNET_BF16 inline __m512i pairs_of(const float* p, std::size_t n) {
   const __m512 earlier = load(p, n);
   const __m512 later = n > kWidth ? load(p + kWidth, n - kWidth) : __m512{};
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(later, earlier));
 }
-/// The words of a column of n numbers, `count` of them.
+/// Packs a column of n numbers into `count` words.
 DYNET_BF16 void pack_column(const float* p, std::size_t n, std::size_t count, Word* to) {
   for (std::size_t k = 0; k < count; k += kWidth) {
     const __m512i words = pairs_of(p + 2 * k, std::min(2 * kWidth, n - 2 * k));
@@ -50,8 +50,8 @@ DYNET_BF16 void pack_column(const float* p, std::size_t n, std::size_t count, Wo
   }
 }
 
-// Words of the numbers [from, to) of columns that are paired, the later of each pair perhaps
-// absent: vectors of rows, pair by pair, `apart` words from one to the next.
+// Packs the numbers [from, to) of paired columns, whose last one may have no partner: vectors of
+// rows, pair by pair, with stride `apart` in words.
 template <class Column>
 DYNET_BF16 void pack_beside(Column column, std::size_t from, std::size_t to, std::size_t row,
                             std::size_t rows, std::size_t apart, Word* words) {
@@ -62,8 +62,8 @@ DYNET_BF16 void pack_beside(Column column, std::size_t from, std::size_t to, std
       _mm512_storeu_si512(words + at, interleaved(earlier, later));
     }
 }
-// Words of the numbers [from, to) of `rows` columns, `ld` apart, in which neighbours are paired:
-// pair by pair, a word of each column.
+// Packs the numbers [from, to) of `rows` columns with stride `ld`, pairing neighbours within a
+// column: pair by pair, one word per column.
 DYNET_BF16 void pack_across(const float* w, std::size_t ld, std::size_t rows, std::size_t from,
                             std::size_t to, std::size_t apart, Word* words) {
   for (std::size_t at = 0; at < rows; at += kWidth)
@@ -80,13 +80,13 @@ DYNET_BF16 void pack_across(const float* w, std::size_t ld, std::size_t rows, st
     }
 }
 
-/// Words that are multiplied with panels: word p of column j is words[j * apart + p * step].
+/// Words to multiply with panels: word p of column j is words[j * apart + p * step].
 struct Factors {
   const Word* words;
   std::size_t apart, step;
 };
 
-// C columns for one panel: its words p times word p of each column, p in order.
+// Multiplies C columns with one panel, accumulating words p in order.
 template <int R, int C>
 DYNET_BF16 [[gnu::noinline]] void tile(std::size_t pairs, const Word* panel, Factors x,
                                        float* const* y, std::size_t row, std::size_t rows,
@@ -133,7 +133,7 @@ DYNET_BF16 [[gnu::noinline]] void tile(std::size_t pairs, const Word* panel, Fac
     }
 }
 
-// With `add` null, to all of them.
+// A null `add` adds to all columns.
 template <int R>
 void tiles(std::size_t pairs, const Word* panel, Factors x, std::size_t n, float* const* y,
            std::size_t row, std::size_t rows, const bool* add, const float* start) {
@@ -144,7 +144,7 @@ void tiles(std::size_t pairs, const Word* panel, Factors x, std::size_t n, float
   });
 }
 
-// The rows of a matrix, cut into panels of nearly equal height.
+// Splits the rows of a matrix into panels of nearly equal height.
 template <class F>
 void for_panels(std::size_t m, F f) {
   const std::size_t vectors = (m + kWidth - 1) / kWidth, parts = (vectors + kRows - 1) / kRows;
@@ -154,8 +154,8 @@ void for_panels(std::size_t m, F f) {
   }
 }
 
-// The words of a matrix with m rows that is packed, or null where it is packed panel by panel;
-// `pack(row, rows, p, pairs, apart, to)` makes a panel.
+// Packed words of a matrix with m rows, or null if it is packed panel by panel; `pack(row, rows, p,
+// pairs, apart, to)` packs a panel.
 template <class Pack>
 const Word* find_packed(PackedMatrices* packed, const PackedMatrices::Key& key, std::size_t m,
                         std::size_t pairs, Pack pack) {
@@ -168,7 +168,8 @@ const Word* find_packed(PackedMatrices* packed, const PackedMatrices::Key& key, 
   });
 }
 
-// n columns of m numbers y_j = or += the panels times x_j. They are in `words`, or made by `pack`.
+// y_j = or += the panels times x_j, for n columns of m numbers. Panels are in `words`, or packed by
+// `pack` if `words` is null.
 template <class Pack>
 void multiply_panels(std::size_t m, std::size_t pairs, std::size_t n, const Word* words, Pack pack,
                      Factors x, float* const* y, const bool* add, const float* start) {
@@ -199,7 +200,7 @@ void multiply_panels(std::size_t m, std::size_t pairs, std::size_t n, const Word
   });
 }
 
-// Columns of so many numbers, as factors.
+// Packed columns as factors.
 class PackedColumns {
  public:
   PackedColumns(std::size_t size, std::size_t n, const float* const* x)
@@ -246,7 +247,7 @@ void multiply_transposed_bf16(std::size_t m, std::size_t k, std::size_t n, const
 void multiply_outer_bf16(std::size_t m, std::size_t k, std::size_t n, bool add, float* w,
                          const float* const* y, const float* const* x) {
   const std::size_t pairs = (n + 1) / 2;
-  // Not a power of two apart.
+  // Avoids a power of two as stride.
   const std::size_t apart = (k + kWidth - 1) / kWidth * kWidth + kWidth;
   const auto words = std::make_unique_for_overwrite<Word[]>(pairs * apart);
   pack_beside([=](std::size_t j) { return x[j]; }, 0, n, 0, k, apart, words.get());

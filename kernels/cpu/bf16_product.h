@@ -6,20 +6,20 @@
 #include "kernels/cpu/isa.h"
 
 #if defined(__AVX512F__) && defined(__AVX512BW__)
-#define DYNET_HAS_BF16  ///< in this version of the kernels
+#define DYNET_HAS_BF16  ///< defined if this version of the kernels has bf16
 #endif
 
 #ifdef DYNET_HAS_BF16
 
 namespace dynet::cpu::DYNET_ISA {
 
-/// The products of kernels/cpu/product.h with factors rounded to bf16 and sums in float, by the
-/// instructions of AVX512-BF16: pairs of products are added up first, and numbers below the
-/// normal ones are zero. Every element is summed in an order that m, n and the neighbours have
-/// no part in. Call them only if `has_bf16`. Where `packed` is not null it keeps W packed, whose
-/// numbers must not change until it is cleared; that changes no bit.
+/// Products of kernels/cpu/product.h with factors rounded to bf16 and float accumulation, by
+/// AVX512-BF16 instructions: pairs of products are added first, and subnormal numbers count as
+/// zero. The summation order of an element is independent of m, n and other columns. Require
+/// `has_bf16`. A non-null `packed` caches the packed W, whose values must be constant until its
+/// `clear`; results have the same bits without it.
 
-/// Whether the CPU has the instructions.
+/// True if the CPU has the instructions.
 bool has_bf16();
 
 void multiply_bf16(std::size_t m, std::size_t k, std::size_t n, const float* w,

@@ -11,8 +11,7 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-// A row of an operand that moves along the result's, or stays at one element; nothing is read
-// before it is asked for.
+// Row of an operand that advances with the result's row or repeats one element; loads are lazy.
 template <class T>
 struct MovingRow {
   const T* p;
@@ -30,7 +29,6 @@ struct StillRow {
   }
 };
 
-// Calls f with both rows.
 template <class T, class F>
 void with_rows(const T* a, bool a_moves, const T* b, bool b_moves, F&& f) {
   if (a_moves && b_moves)
@@ -41,8 +39,8 @@ void with_rows(const T* a, bool a_moves, const T* b, bool b_moves, F&& f) {
     f(StillRow<T>{a}, MovingRow<T>{b});
 }
 
-// Writes n gradients v(at, part) to a row of an operand; or adds their sum to its one element,
-// which is then smaller than the result and was set to zero before.
+// Writes n gradients v(at, part) to a row of an operand, or adds their sum to its single element,
+// which was zeroed before.
 template <class T, class F>
 void put_row(bool add, bool moves, T* to, std::size_t n, F v) {
   if (moves) {
@@ -61,7 +59,7 @@ void put_row(bool add, bool moves, T* to, std::size_t n, F v) {
 
 }  // namespace
 
-// In each, `slope_a` and `slope_b` get vectors of dy; a() and b() load those of the operands.
+// `slope_a` and `slope_b` take vectors of dy; a() and b() load those of the operands.
 template <>
 struct Function<Subtract> {
   template <class V>
@@ -103,12 +101,12 @@ struct Function<Divide> {
     return dy / b();
   }
   template <class V, class A, class B>
-  static V slope_b(V dy, const A& a, const B& b) {  // the square of b might leave the range
+  static V slope_b(V dy, const A& a, const B& b) {  // divides twice, since b^2 may overflow
     const V v = b();
     return -(dy * (a() / v) / v);
   }
 };
-// No power of zero changes with the exponent, nor does x^0 with x.
+// The gradient of the exponent is zero at a = 0, and that of the base is zero for b = 0.
 template <>
 struct Function<Power> {
   template <class V>
@@ -129,13 +127,13 @@ struct Function<Power> {
 
 namespace {
 
-// Whether operand k has the shape of the result, element by element.
+// True if operand k has the shape of the result.
 template <class T>
 bool is_whole(const Batch<T>& b, std::size_t k) {
   return b.dim(k).size() == b.dim().size();
 }
 
-// The gradients of one operand of node i, or of both in one pass over what they are made of.
+// Gradients of one operand of node i, or of both in one pass.
 template <class F, bool kFirst, bool kSecond, class T>
 void whole_gradients(const GradientBatch<T>& b, std::size_t i) {
   using L = Lanes<T>;
@@ -154,8 +152,8 @@ void whole_gradients(const GradientBatch<T>& b, std::size_t i) {
   });
 }
 
-// Operands without broadcast. Nodes get both gradients at once if no first operand of the batch can
-// be a second operand as well: all second operands are written for the first time.
+// Operands without broadcast. Both gradients are computed in one pass if no first operand of the
+// batch can alias a second operand: all second operands are written for the first time.
 template <class F, class T>
 void whole_backward(const GradientBatch<T>& b) {
   bool apart = true;
@@ -212,7 +210,8 @@ void Binary<F>::backward(const GradientBatch<T>& b) {
   if (is_whole(b, 0) && is_whole(b, 1)) return whole_backward<F>(b);
   const RowLoop<2> loop(b.dim(), {&b.dim(0), &b.dim(1)});
   for (std::size_t k = 0; k < 2; ++k) {
-    // An operand of the result's size is written row by row; a smaller one is added up, from zero.
+    // Gradients of operands with the size of the result are written row by row; smaller ones are
+    // accumulated from zero.
     const std::size_t size = b.dim(k).size();
     const bool whole = size == b.dim().size();
     for (std::size_t i = 0; i < b.count; ++i) {
@@ -241,7 +240,7 @@ void Binary<F>::backward(const GradientBatch<T>& b) {
   }
 }
 
-// The sum of node i's operands, each times `factor`.
+// Sum of node i's operands, each times `factor`.
 template <class T, class Factor>
 void sum_operands(const Batch<T>& b, std::size_t i, Factor factor) {
   const std::size_t n = b.dim().size();
@@ -279,13 +278,13 @@ void sum_forward(const Batch<T>& b) {
     }
     sum_operands(b, i, [](const auto& x) { return x; });
     if (scale == T(1)) continue;
-    typename Lanes<T>::V nothing{};  // but NaN where an average is not finite
+    typename Lanes<T>::V nothing{};  // becomes NaN if an average is not finite
     each_vector<T>(n, [&](std::size_t at, auto part) {
       const auto v = Lanes<T>::load(y + at, part) * scale;
       nothing += v * T(0);
       Lanes<T>::store(y + at, v, part);
     });
-    // The sum may be too large for T where the average is not.
+    // The sum may overflow although the average does not.
     if (std::isnan(Lanes<T>::template sums<1>(&nothing)[0]))
       sum_operands(b, i, [scale](const auto& x) { return x * scale; });
   }
@@ -331,7 +330,7 @@ DYNET_INSTANTIATE(Power)
 
 namespace {
 
-// Calls row(offset in the result, where operand k is, whether that moves along, length).
+// Calls row(offset in the result, row of operand k, whether that row advances, length).
 template <class T, class Row>
 void operand_rows(const Batch<T>& b, std::size_t k, std::size_t i, Row&& row) {
   const RowLoop<1> loop(b.dim(), {&b.dim(k)});
@@ -381,7 +380,8 @@ void Extreme<kLargest>::backward(const GradientBatch<T>& b) {
   }
 }
 
-// Keeps what was subtracted from the operands, and the log of the sum of what is left.
+// Stores the shift of the operands and the log of the sum of their shifted exponentials, for
+// backward.
 template <class T>
 void logsumexp_forward(const Batch<T>& b) {
   const std::size_t n = b.dim().size();

@@ -6,7 +6,7 @@
 
 namespace dynet::cpu {
 
-// Each names y = f(a, b) and its two partial derivatives; defined in broadcast.cc.
+// Tags of y = f(a, b) and its partial derivatives; defined in broadcast.cc.
 struct Subtract;
 struct Multiply;
 struct Divide;
@@ -21,12 +21,12 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The sum of any number of operands, broadcast, times a constant.
+    /// Sum of any number of operands, broadcast, times a constant.
     template <class T> void sum_forward(const Batch<T>& b);
     template <class T> void sum_backward(const GradientBatch<T>& b);
 
-    /// The largest or smallest of any number of operands, broadcast; the first of several equal
-    /// ones gets the gradient.
+    /// Maximum or minimum of any number of operands, broadcast; the gradient goes to the first of
+    /// several equal operands.
     template <bool kLargest> struct Extreme {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -34,7 +34,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The log of the sum of exponentials of any number of operands, broadcast.
+    /// Log-sum-exp of any number of operands, broadcast.
     template <class T> void logsumexp_forward(const Batch<T>& b);
     template <class T> void logsumexp_backward(const GradientBatch<T>& b);
 

@@ -15,9 +15,9 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-/// A convolution as products. The windows of an image are the rows of a matrix with a column for
-/// each tap: positions x taps times the filter's taps x filters. The matrix is made piece by piece,
-/// a few columns of the image's positions at a time, small enough for the cache.
+/// Convolution by matrix products (im2col). The windows of an image are the rows of a matrix with
+/// one column per tap: positions x taps times taps x filters. The matrix is built piece by piece,
+/// for a few columns of positions at a time, to fit the cache.
 template <class T>
 class WindowConvolution {
  public:
@@ -37,13 +37,13 @@ class WindowConvolution {
         rows.size == 1 && cols.size == 1 && rows.stride == 1 && cols.stride == 1;
     if (windows_are_image) return;
     constexpr std::size_t kBytes = 1 << 21;
-    const std::size_t column = taps_ * rows.out;  // windows of one column of positions
+    const std::size_t column = taps_ * rows.out;  // window elements per column of positions
     const std::size_t pieces = (column * step_ * sizeof(T) + kBytes - 1) / kBytes;
     if (pieces > 1) step_ = (step_ + pieces - 1) / pieces;
     windows_ = std::make_unique_for_overwrite<T[]>(column * step_);
   }
 
-  /// y = windows of x times f, behind `bias` if there is one
+  /// y = windows of x times f, plus `bias` if it is not null
   void forward(const T* bias, const T* x, const T* f, T* y) {
     for (std::size_t k = 0; bias && k < filters_; ++k)
       std::fill_n(y + k * positions_, positions_, bias[k]);
@@ -54,7 +54,7 @@ class WindowConvolution {
       multiply<T>(n, taps_, filters_, read(x, from, n), in_.data(), out_.data(), adds_.get());
     });
   }
-  /// The transpose of df, filters x taps: dy' windows, or += that.
+  /// transposed (filters x taps), the transpose of df, = or += dy' windows.
   void filter_gradient(bool add, const T* x, const T* dy, T* transposed) {
     transposed_of_ = nullptr;
     aim(out_, transposed, taps_, filters_);
@@ -68,7 +68,7 @@ class WindowConvolution {
                   adds_.get());
     });
   }
-  /// dx = or += what dy f' gives to the elements of each window
+  /// dx = or += dy f', scattered to the windows
   void image_gradient(bool add, const T* f, const T* dy, T* dx) {
     if (!add) std::fill_n(dx, std::size_t{rows_.in} * cols_.in * channels_, T(0));
     if (f != transposed_of_) {
@@ -88,7 +88,7 @@ class WindowConvolution {
  private:
   using L = Lanes<T>;
 
-  // The n results of a piece, each filter's behind that of the one before.
+  // Gathers the n results of a piece, filter after filter.
   const T* results(const T* y, std::size_t from, std::size_t n) {
     if (n == positions_) return y;
     piece_.resize(n * filters_);
@@ -97,7 +97,7 @@ class WindowConvolution {
     return piece_.data();
   }
 
-  // f(from, n) for n positions from the one numbered `from`: whole columns of them.
+  // Calls f(from, n) for runs of n positions starting at `from`, each of whole columns.
   template <class F>
   void over_pieces(F f) const {
     if (positions_ == 0) return;
@@ -105,21 +105,21 @@ class WindowConvolution {
       f(from * rows_.out, std::min<std::size_t>(step_, cols_.out - from) * rows_.out);
   }
 
-  // n columns, `step` apart.
+  // Pointers to n columns with stride `step`.
   template <class P>
   static void aim(std::vector<P*>& columns, P* p, std::size_t n, std::size_t step) {
     for (std::size_t k = 0; k < n; ++k) columns[k] = p + k * step;
   }
 
-  // The windows of n positions: n rows, a column for each tap.
+  // The windows of n positions: n rows, one column per tap.
   const T* read(const T* x, std::size_t from, std::size_t n) const {
     if (!windows_) return x;
     unfold(x, from, n);
     return windows_.get();
   }
 
-  // use(column of the windows, reach by rows, first element met in the image; null if there is
-  // none), for every tap and every column of n positions.
+  // Calls use(column of the windows, reach along rows, first image element or null) for every tap
+  // and every column of n positions.
   template <class P, class Use>
   void over_taps(P* x, std::size_t first_place, std::size_t n, Use use) const {
     const std::size_t from = first_place / rows_.out, to = from + n / rows_.out;
@@ -175,16 +175,16 @@ class WindowConvolution {
 
   const shape::Sliding &rows_, &cols_;
   std::size_t channels_, positions_, filters_, taps_;
-  std::size_t step_;              // columns of positions in one piece
-  std::unique_ptr<T[]> windows_;  // none where they are the image itself
+  std::size_t step_;              // columns of positions per piece
+  std::unique_ptr<T[]> windows_;  // null if the image itself is the matrix
   std::vector<const T*> in_;      // columns of a product
   std::vector<T*> out_;
   std::unique_ptr<bool[]> adds_;
   std::vector<T> transposed_, piece_;
-  const T* transposed_of_ = nullptr;  // the filter that image_gradient transposed last
+  const T* transposed_of_ = nullptr;  // filter transposed last by image_gradient
 };
 
-/// The operands of a batch of convolutions.
+/// Operands of a batch of convolutions.
 template <class T>
 struct Operands {
   explicit Operands(const Batch<T>& batch)
@@ -206,7 +206,7 @@ struct Operands {
   std::size_t of_bias(std::size_t e) const { return b.dim(2).bd == 1 ? 0 : e * filters; }
   std::size_t of_y(std::size_t e) const { return e * positions * filters; }
 
-  /// f of a convolution of the one kind or of the other.
+  /// Calls f with a direct or a windowed convolution.
   template <class F>
   void by(bool direct, F f) const {
     if (direct)
@@ -241,7 +241,7 @@ void conv2d_forward(const Batch<T>& b) {
 
 namespace {
 
-// Whether all filters of a batch are finite: zeros around an image would make NaN of others.
+// True if all filters of a batch are finite: zero padding times infinity would be NaN.
 template <class T>
 bool finite_filters(const GradientBatch<T>& b) {
   const T* last = nullptr;

@@ -8,17 +8,17 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// Operands: an image, a filter and perhaps a bias.
+    /// Operands: an image, a filter and optionally a bias.
     template <class T> void conv2d_forward(const Batch<T>& b);
     template <class T> void conv2d_backward(const GradientBatch<T>& b);
 
     template <class T> void maxpooling2d_forward(const Batch<T>& b);
 
-    /// The k largest along a dimension; k is the size of the result.
+    /// The k largest elements along a dimension, where k is the size of the result.
     template <class T> void kmax_forward(const Batch<T>& b);
 
-    /// For both: every element of the result keeps in the node's scratch which element of its line
-    /// or image it is, and its gradient goes there.
+    /// Gradients of both: forward stores in the node's scratch the index of each result's element
+    /// within its line or image, and the gradient is added there.
     template <class T> void maxpooling2d_backward(const GradientBatch<T>& b);
     template <class T> void kmax_backward(const GradientBatch<T>& b);
 

@@ -7,13 +7,13 @@
 
 #include "kernels/cpu/exponential.h"
 
-// Linear chains, in logarithms. With f_t(j) the log sum over the ways that end in tag j at position
-// t, the tag before has probability p_t(i | j) = exp(f_{t-1}(i) + a(i, j) - norm_t(j)), where norm
-// makes that sum to one; marginals come from the last position back as m_{t-1}(i) = sum_j
-// p_t(i | j) m_t(j). All of them are sums of positive numbers, so nothing is lost by
-// cancellation. Derivatives in a direction, which the gradients of marginals and of the entropy
-// are made of, are those of these lines. Lafferty, McCallum, Pereira 2001, "Conditional random
-// fields"; Rabiner 1989 for the recurrence.
+// Linear-chain CRFs in log space. With f_t(j) the log sum over all prefixes that end in tag j at
+// position t, the previous tag has probability p_t(i | j) = exp(f_{t-1}(i) + a(i, j) - norm_t(j)),
+// where norm normalizes the sum to one; marginals follow from the last position backwards by
+// m_{t-1}(i) = sum_j p_t(i | j) m_t(j). All sums have positive terms, so nothing cancels.
+// Directional derivatives, used for the gradients of marginals and of the entropy, differentiate
+// these formulas. Lafferty, McCallum, Pereira 2001, "Conditional random fields"; Rabiner 1989 for
+// the recurrence.
 
 namespace dynet::cpu::DYNET_ISA {
 namespace {
@@ -21,13 +21,13 @@ namespace {
 template <class T>
 struct Weights;
 
-/// The scores of a batch element of a node, and its scratch.
+/// Scores of a batch element of a node, and its scratch.
 template <class T>
 struct Chain {
   std::size_t tags, length;
   const T *emissions, *start, *stop;
   const T* transitions;
-  std::size_t stride;  // from the transitions into a position to those into the next
+  std::size_t stride;  // stride from the transitions of one position to the next
   T *forward, *norm, *marginals;
   Weights<T>* weights = nullptr;
 
@@ -46,27 +46,27 @@ struct Chain {
     marginals = aux + tables.marginals();
   }
 
-  /// From all tags at position t - 1 to tag j at t.
+  /// Transitions from all tags at position t - 1 to tag j at t.
   const T* into(std::size_t t, std::size_t j) const {
     return transitions + (t - 1) * stride + j * tags;
   }
 };
 
-/// e^transitions, less a factor, of chains that have the same for all positions. With them sums of
-/// e^score are products of a matrix and a vector: no way is lost that matters where such a sum is
-/// not tiny, and others are made in logarithms.
+/// Exponentials of transitions that are identical for all positions, scaled by a factor. Sums of
+/// e^score are then products of a matrix and a vector. Underflowing terms are negligible if the sum
+/// exceeds kEnough; smaller sums are computed in logarithms.
 template <class T>
 struct Weights {
-  static constexpr std::size_t kMost = 512;  // tags
-  /// Least of such sums; terms lost are below the smallest number.
+  static constexpr std::size_t kMost = 512;  // maximum number of tags
+  /// Smallest accepted sum; terms lost to underflow are below the smallest normal number.
   static constexpr T kEnough = sizeof(T) == 4 ? T(1e-18) : T(1e-150);
 
-  std::vector<T> by_row, transposed;  // column-major, as the transitions, and transposed
-  std::vector<T> pairs;               // scratch of that size
-  T scale = 0;                        // the logarithm of the factor
+  std::vector<T> by_row, transposed;  // column-major like the transitions, and transposed
+  std::vector<T> pairs;               // scratch of equal size
+  T scale = 0;                        // log of the factor
   const T* of = nullptr;
 
-  /// Null for chains that have no use for them.
+  /// Null for chains that do not benefit.
   Weights* made_for(const Chain<T>& c) {
     const std::size_t n = c.tags;
     if (c.stride > 0 || n > kMost || c.length < 2) return nullptr;
@@ -81,7 +81,7 @@ struct Weights {
     return this;
   }
 
-  /// y = M x, of n rows and columns.
+  /// y = M x, with n rows and columns.
   static void multiply(const T* m, const T* x, std::size_t n, T* y) {
     using L = Lanes<T>;
     each_vector<T>(n, [&](std::size_t at, auto part) {
@@ -92,7 +92,7 @@ struct Weights {
   }
 };
 
-/// f(at, size, e^(before + into + add)) over the tags before.
+/// Calls f(at, size, e^(before + into + add)) over the previous tags.
 template <class T, class Use>
 void column(const T* before, const T* into, T add, std::size_t n, Use use) {
   exponentials_of<T>(
@@ -103,7 +103,7 @@ void column(const T* before, const T* into, T add, std::size_t n, Use use) {
       use);
 }
 
-/// log sum_i e^(before_i + into_i).
+/// log sum_i e^(before_i + into_i)
 template <class T>
 T log_sum(const T* before, const T* into, std::size_t n) {
   const T m = shift((array(before, n) + array(into, n)).maxCoeff());
@@ -113,7 +113,7 @@ T log_sum(const T* before, const T* into, std::size_t n) {
   return m + std::log(sum);
 }
 
-/// Fills in norms by weights.
+/// Computes norms by `weights`.
 template <class T>
 void find_norms(const Chain<T>& c, std::size_t t) {
   using W = Weights<T>;
@@ -129,13 +129,13 @@ void find_norms(const Chain<T>& c, std::size_t t) {
     if (sums[j] < W::kEnough) norm[j] = log_sum(before, c.into(t, j), n);
 }
 
-/// Fills in `forward` and `norm`, and returns the log-partition.
+/// Computes `forward` and `norm`, and returns the log-partition.
 template <class T>
 double run_forward(const Chain<T>& c, const T* emissions) {
   const std::size_t n = c.tags;
   if (c.length == 0) return 0;
   double scale = 0;
-  const auto rescale = [&](T* f) {  // so that numbers stay small, however long the sequence
+  const auto rescale = [&](T* f) {  // keeps numbers small in long sequences
     const T m = shift(largest(static_cast<const T*>(f), n));
     array(f, n) -= m;
     scale += static_cast<double>(m);
@@ -164,8 +164,8 @@ double run_forward(const Chain<T>& c, const T* emissions) {
   return scale + static_cast<double>(m) + std::log(static_cast<double>(sum));
 }
 
-/// use(j, at, size, p): of the probabilities p_t(i | j), those from i = at on. All are zero for a
-/// tag that no way leads to.
+/// Calls use(j, at, size, p) with the probabilities p_t(i | j) for i from `at`. Unreachable tags
+/// have zero probabilities.
 template <class T, class Use>
 void probabilities(const Chain<T>& c, std::size_t t, Use use) {
   const T *const before = c.forward + (t - 1) * c.tags, *const norm = c.norm + t * c.tags;
@@ -180,8 +180,8 @@ void probabilities(const Chain<T>& c, std::size_t t, Use use) {
       use);
 }
 
-/// The probabilities p_t(i | j) times m(j), by weights: those of column j of a matrix are e_i w_ij
-/// r_j, but for the columns that `rest` gets, which are made in logarithms.
+/// Probabilities p_t(i | j) times m(j), by `weights`: element (i, j) is e_i w_ij r_j, except for
+/// columns passed to `rest`, which are computed in logarithms.
 template <class T, class Rest>
 void split_probabilities(const Chain<T>& c, std::size_t t, const T* m, T* e, T* r, Rest rest) {
   const std::size_t n = c.tags;
@@ -199,7 +199,7 @@ void split_probabilities(const Chain<T>& c, std::size_t t, const T* m, T* e, T* 
   }
 }
 
-/// Fills in the marginals; after run_forward. All are zero where there is no sequence.
+/// Computes the marginals; after run_forward. All are zero if there is no valid sequence.
 template <class T>
 void find_marginals(const Chain<T>& c, T* m) {
   const std::size_t n = c.tags;
@@ -229,7 +229,7 @@ void find_marginals(const Chain<T>& c, T* m) {
   }
 }
 
-/// For every batch element of every node that has a gradient to give: f(chain, node, element).
+/// Calls f(chain, node, element) for every batch element of every node with a gradient.
 template <class T, class F>
 void each_chain(const Batch<T>& b, F f) {
   Weights<T> weights;
@@ -241,8 +241,8 @@ void each_chain(const Batch<T>& b, F f) {
     }
 }
 
-/// The same for the gradient of operand k, whose memory `to` was cleared if it is to be stored:
-/// f(chain, node, element, to). Emissions have a part for each batch element.
+/// Calls f(chain, node, element, to) for the gradient of operand k; `to` is zeroed before a store.
+/// Emissions have one part per batch element.
 template <class T, class F>
 void each_gradient(const GradientBatch<T>& b, std::size_t k, F f) {
   Weights<T> weights;
@@ -258,7 +258,7 @@ void each_gradient(const GradientBatch<T>& b, std::size_t k, F f) {
   }
 }
 
-/// Adds `factor` times the expected number of uses of each score of operand k.
+/// Adds `factor` times the expected count of each score of operand k.
 template <class T>
 void add_expectations(const Chain<T>& c, const T* m, std::size_t k, T factor, T* to) {
   const std::size_t n = c.tags;
@@ -293,7 +293,7 @@ void add_expectations(const Chain<T>& c, const T* m, std::size_t k, T factor, T*
                       array(std::as_const(c.weights->by_row).data(), n * n);
 }
 
-/// The scores of one sequence, added up or, with `use`, each used.
+/// Score of a sequence with known tags, and its gradient.
 template <class T>
 struct Known {
   const unsigned* tags;
@@ -325,7 +325,7 @@ const unsigned* tags_of(const Batch<T>& b, const Chain<T>& c, std::size_t i, std
   return b.template payload<CrfTagsAttr, unsigned>(i) + e * c.length;
 }
 
-/// The same chain, where tags that are known forbid the others; its tables lie behind its own.
+/// The chain with all tags forbidden that contradict known tags; its tables follow those of `c`.
 template <class T>
 Chain<T> constrain(Chain<T> c, const unsigned* tags) {
   const std::size_t size = c.tags * c.length;
@@ -341,7 +341,8 @@ Chain<T> constrain(Chain<T> c, const unsigned* tags) {
   return c;
 }
 
-/// use(i, j, d): the derivatives of the probabilities of pairs, tag i at t - 1 and j at t.
+/// Calls use(i, j, d) with the derivatives of the probabilities of tag pairs, i at t - 1 and j at
+/// t.
 template <class T, class E, class A, class Use>
 void each_derivative(const Chain<T>& c, std::size_t t, E d_emission, A d_transition, Use use) {
   const std::size_t n = c.tags;
@@ -357,8 +358,8 @@ void each_derivative(const Chain<T>& c, std::size_t t, E d_emission, A d_transit
   });
 }
 
-/// Derivatives of the marginals in a direction of the scores: of an emission, by its indices, and
-/// of a transition and a stop score, by the probabilities that they are part of.
+/// Derivatives of the marginals in a direction of the scores: given by index for emissions, and by
+/// probability for transitions and stop scores.
 template <class T, class E, class A>
 void find_derivatives(const Chain<T>& c, E d_emission, A d_transition, A d_stop) {
   const std::size_t n = c.tags, size = n * c.length;
@@ -390,7 +391,7 @@ void find_derivatives(const Chain<T>& c, E d_emission, A d_transition, A d_stop)
   }
 }
 
-/// Adds `factor` times the derivatives of the expected uses of the scores of operand k.
+/// Adds `factor` times the derivatives of the expected counts of the scores of operand k.
 template <class T, class E, class A>
 void add_derivatives(const Chain<T>& c, std::size_t k, T factor, E d_emission, A d_transition,
                      T* to) {
@@ -437,7 +438,7 @@ void CrfLogProb::forward(const Batch<T>& b) {
     } else {
       score = Known<T>{tags}.score(c);
     }
-    const bool possible = score != -kInfinity<double>;  // else all may be impossible
+    const bool possible = score != -kInfinity<double>;  // otherwise log Z may also be -infinity
     b.out(i)[e] = possible ? std::min(T(0), static_cast<T>(score - all)) : -kInfinity<T>;
     if (possible && std::isnan(score - all)) b.out(i)[e] = static_cast<T>(score - all);
   });
@@ -492,8 +493,8 @@ void CrfMarginals::backward(const GradientBatch<T>& b) {
     });
 }
 
-// By the chain rule, from the last position back: that of the last tag, and of each tag given the
-// one behind it.
+// Entropy by the chain rule, from the last position backwards: that of the last tag, and of each
+// tag given its successor.
 template <class T>
 void CrfEntropy::forward(const Batch<T>& b) {
   each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
@@ -515,10 +516,10 @@ void CrfEntropy::forward(const Batch<T>& b) {
   });
 }
 
-// With s the scores and m the expectations of their uses, H = log Z - m' s, so dH = -s' dm: the
-// derivative of m in the direction of the scores. As log p_t(i | j) is the score of a way less
-// what all ways to i and to j have in common, and such constants change no marginal, the logarithms
-// of probabilities are the same direction, and a small one where scores are large.
+// With s the scores and m the expected counts, H = log Z - m' s, so dH = -s' dm: the derivative of
+// m in the direction of the scores. log p_t(i | j) differs from the score of a transition by terms
+// that all paths through i and j share and that change no marginal. Log-probabilities are therefore
+// an equivalent direction, with small values for large scores.
 template <class T>
 void CrfEntropy::backward(const GradientBatch<T>& b) {
   const auto zero = [](std::size_t, std::size_t) { return T(0); };

@@ -8,7 +8,7 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// The logarithm of the sum of e^score over all sequences of tags.
+    /// Log-partition: the log of the sum of e^score over all tag sequences.
     struct CrfLogPartition {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -16,7 +16,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The log-probability of the sequences that agree with the tags of CrfTagsAttr.
+    /// Log-probability of the sequences that agree with the tags of CrfTagsAttr.
     struct CrfLogProb {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -24,7 +24,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The probability of each tag at each position.
+    /// Marginal probability of each tag at each position.
     struct CrfMarginals {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -32,7 +32,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The entropy of the distribution over sequences.
+    /// Entropy of the distribution over sequences.
     struct CrfEntropy {
       template <class T>
       static void forward(const Batch<T>& b);

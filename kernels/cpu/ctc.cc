@@ -5,18 +5,17 @@
 
 #include "kernels/cpu/exponential.h"
 
-// Connectionist temporal classification (Graves, Fernandez, Gomez, Schmidhuber 2006), in
-// logarithms, a column of states at a time. With a_t(s) the log sum over the ways that are in state
-// s at frame t, the state before is s - k with probability p_t(k | s), k = 0, 1 or 2, the softmax
-// of a_{t-1}(s - k). These are kept: probabilities of states come from the last frame back as
-// m_{t-1}(s) = sum_k p_t(k | s + k) m_t(s + k), without another exponential and without loss by
-// cancellation. Derivatives in a direction, which the gradients of alignments and of the entropy
-// are made of, are those of these lines.
+// Connectionist temporal classification (Graves, Fernandez, Gomez, Schmidhuber 2006) in log space,
+// one column of states at a time. With a_t(s) the log sum over all paths in state s at frame t, the
+// previous state is s - k with probability p_t(k | s), k = 0, 1 or 2, the softmax of a_{t-1}(s -
+// k). These are stored: state probabilities follow from the last frame backwards by m_{t-1}(s) =
+// sum_k p_t(k | s + k) m_t(s + k), without exponentials or cancellation. Directional derivatives,
+// used for the gradients of alignments and of the entropy, differentiate these formulas.
 
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-/// A batch element of a node, and its scratch.
+/// Batch element of a node, and its scratch.
 template <class T>
 struct Utterance {
   std::size_t symbols, frames, states;
@@ -35,7 +34,7 @@ struct Utterance {
   T* probabilities(std::size_t t) const { return column(tables.ways(), t); }
   T* d_ways(std::size_t t) const { return column(tables.d_ways(), t); }
   T* d_states(std::size_t t) const { return column(tables.d_states(), t); }
-  /// Ways to the states; two places precede the states.
+  /// Log sums of the states; two elements of padding precede them.
   T* ways(std::size_t t) const { return column(tables.ways(), t) + 2; }
 
  private:
@@ -44,7 +43,7 @@ struct Utterance {
   }
 };
 
-/// For every batch element of node i: f(utterance, element).
+/// Calls f(utterance, element) for every batch element of node i.
 template <class T, class F>
 void each_utterance_of(const Batch<T>& b, std::size_t i, F f) {
   const auto& a = b.template attr<CtcAttr>(i);
@@ -52,7 +51,7 @@ void each_utterance_of(const Batch<T>& b, std::size_t i, F f) {
   const auto* const counts = b.template payload<CtcAttr, unsigned>(i);
   const unsigned* labels = counts + a.elements;
   const std::size_t all = b.node(i).form->aux(b.graph, b.node(i));
-  const std::size_t columns = 2 * a.count + 3 * a.elements;  // all have as many tables
+  const std::size_t columns = 2 * a.count + 3 * a.elements;  // total width of a column
   T* scratch = b.aux(i);
   for (std::size_t e = 0; e < a.elements; ++e) {
     const CtcTables tables = CtcTables::of(counts[e], d.cols());
@@ -69,7 +68,7 @@ void each_utterance(const Batch<T>& b, F f) {
     each_utterance_of(b, i, [&](const Utterance<T>& u, std::size_t e) { f(u, i, e); });
 }
 
-/// The columns from the first frame to the last; returns the log sum over all alignments.
+/// Forward pass over the frames; returns the log sum over all alignments.
 template <class T>
 double run_forward(const Utterance<T>& u) {
   using L = Lanes<T>;
@@ -101,7 +100,7 @@ double run_forward(const Utterance<T>& u) {
         L::store(stay + at, x * part_of, part);
         L::store(step + at, y * part_of, part);
         L::store(skip + at, z * part_of, part);
-        // A sum of zero: no way leads here.
+        // A zero sum means that the state is unreachable.
         const auto way = sum == T(0) ? kNever + decltype(m){} : m + log(sum);
         L::store(now + at, way + L::load(now + at, part), part);
       });
@@ -110,7 +109,7 @@ double run_forward(const Utterance<T>& u) {
     T m = kNever;
     for (std::size_t s = 0; s < n; ++s) m = now[s] > m ? now[s] : m;
     m = shift(m);
-    array(now, n) -= m;  // so that numbers stay small, however long the utterance
+    array(now, n) -= m;  // keeps numbers small in long utterances
     scale += static_cast<double>(m);
   }
   const T* const last = u.ways(u.frames - 1);
@@ -123,7 +122,7 @@ double run_forward(const Utterance<T>& u) {
   return scale + static_cast<double>(m) + std::log(static_cast<double>(sum));
 }
 
-/// Fills in the probabilities of states; use(t, probabilities) of each frame, from the last.
+/// Computes state probabilities; calls use(t, probabilities) for each frame, from the last.
 template <class T, class Use>
 void run_backward(const Utterance<T>& u, Use use) {
   using L = Lanes<T>;
@@ -147,7 +146,7 @@ void run_backward(const Utterance<T>& u, Use use) {
   }
 }
 
-/// Adds `factor` times a number for each state to its symbol.
+/// Adds `factor` times the number of each state to the state's symbol.
 template <class T>
 void add_to_symbols(const Utterance<T>& u, T factor, const T* states, T* to) {
   T blanks = 0;
@@ -156,15 +155,15 @@ void add_to_symbols(const Utterance<T>& u, T factor, const T* states, T* to) {
   for (std::size_t s = 1; s < u.states; s += 2) to[u.labels[s / 2]] += factor * states[s];
 }
 
-/// Adds `factor` times the derivatives of the probabilities of symbols in a direction of the
-/// scores: of state s at frame t by d_score(t, s), and of what leads to a state and of the last one
-/// by the probabilities of these, as d_of(p); after run_backward.
+/// Adds `factor` times the derivatives of symbol probabilities in a direction of the scores:
+/// d_score(t, s) for state s at frame t, and d_of(p) for a step into a state and for the last
+/// state, by their probability p; after run_backward.
 template <class T, class E, class A>
 void add_derivatives(const Utterance<T>& u, T factor, E d_score, A d_of, T* to) {
   if (u.frames == 0) return;
   using L = Lanes<T>;
   const std::size_t n = u.states;
-  // Derivatives of the ways, with their own score in a column of d_states that is still unused.
+  // Derivatives of the log sums; sums with the state's own score use a free column of d_states.
   for (std::size_t t = 0; t < u.frames; ++t) {
     T *const own = u.d_ways(t), *const with = u.d_states(t) + 2;
     with[-2] = with[-1] = own[n] = own[n + 1] = T(0);
@@ -195,7 +194,7 @@ void add_derivatives(const Utterance<T>& u, T factor, E d_score, A d_of, T* to) 
       const T *const then = u.probabilities(t + 1), *const d_then = u.d_states(t + 1);
       const T* const own = u.d_ways(t + 1);
       const T *const stay = u.stay(t + 1), *const step = u.step(t + 1), *const skip = u.skip(t + 1);
-      // Lanes are stored two places before those that are read, so in order.
+      // Stores go two elements before the loads, so the order is safe.
       each_vector<T>(n, [&](std::size_t at, auto part) {
         const auto from = L::load(with + at, part);
         const auto arc = [&](const T* table, std::size_t k) {
@@ -212,8 +211,8 @@ void add_derivatives(const Utterance<T>& u, T factor, E d_score, A d_of, T* to) 
   }
 }
 
-/// For every element of every node whose gradient is wanted: f(utterance, node, element, to). The
-/// memory was cleared if it is to be stored.
+/// Calls f(utterance, node, element, to) for every element of every node with a gradient; `to` is
+/// zeroed before a store.
 template <class T, class F>
 void each_utterance_gradient(const GradientBatch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -267,8 +266,8 @@ void CtcAlignment::backward(const GradientBatch<T>& b) {
   });
 }
 
-// By the chain rule, from the last frame back: that of the last state, and of each state given the
-// one behind it.
+// Entropy by the chain rule, from the last frame backwards: that of the last state, and of each
+// state given its successor.
 template <class T>
 void CtcEntropy::forward(const Batch<T>& b) {
   each_utterance(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e) {
@@ -290,10 +289,10 @@ void CtcEntropy::forward(const Batch<T>& b) {
   });
 }
 
-// With x the scores and m the expectations of their uses, H = log Z - m' x, so dH = -x' dm: the
-// derivative of m in the direction of the scores. The logarithms of p_t and of the probability of
-// the last state add up to the score of an alignment less log Z, and such a constant changes no
-// expectation: they are the same direction, and a small one where scores are large.
+// With x the scores and m the expected counts, H = log Z - m' x, so dH = -x' dm: the derivative of
+// m in the direction of the scores. log p_t and the log-probability of the last state sum to the
+// score of an alignment minus log Z, a constant that changes no expectation. Log-probabilities are
+// therefore an equivalent direction, with small values for large scores.
 template <class T>
 void CtcEntropy::backward(const GradientBatch<T>& b) {
   each_utterance_gradient(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e, T* to) {

@@ -8,7 +8,7 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// Minus the log of the sum of e^score over all alignments of the labels of CtcAttr.
+    /// CTC loss: minus the log of the sum of e^score over all alignments of the labels of CtcAttr.
     struct CtcLoss {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -16,7 +16,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The probability of each symbol at each frame, given the labels.
+    /// Probability of each symbol at each frame, given the labels.
     struct CtcAlignment {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -24,7 +24,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The entropy of the distribution over alignments, given the labels.
+    /// Entropy of the distribution over alignments, given the labels.
     struct CtcEntropy {
       template <class T>
       static void forward(const Batch<T>& b);

@@ -10,19 +10,19 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-/// A batch element of a node.
+/// Batch element of a node.
 template <class T>
 struct TreeSentence {
   std::size_t node, element, nodes;
   DependencyAttr rules;
   const T* arcs;
-  double* tables;  // of projective trees
+  double* tables;  // tables of projective trees
 
   std::size_t size() const { return nodes * nodes; }
   ProjectiveTrees<T> projective() const { return {nodes, rules.single_root != 0, tables}; }
   SpanningTrees<T> spanning() const { return {nodes, rules.single_root != 0, arcs}; }
 
-  /// log Z; of projective trees the tables remain for backward.
+  /// log Z; for projective trees, fills the tables for backward.
   double log_partition() const {
     if (!rules.projective) return spanning().log_partition();
     ProjectiveTrees<T> trees = projective();
@@ -31,19 +31,19 @@ struct TreeSentence {
   }
 };
 
-/// Memory that the sentences of a batch use one after the other.
+/// Scratch memory shared by the sentences of a batch.
 template <class T>
 struct TreeWorkspace {
   std::vector<T> mass;
   std::vector<double> slopes, d_mass;
 };
 
-/// f(sentence) for every batch element of every node for which `wanted` is true.
+/// Calls f(sentence) for every batch element of every node with `wanted`.
 template <class T, class F, class Wanted>
 void each_sentence(const Batch<T>& b, Wanted wanted, F f) {
   for (std::size_t i = 0; i < b.count; ++i) {
     const Dim& d = b.dim(0, i);
-    const auto rules = b.template attr<DependencyAttr>(i);  // what attributes begin with
+    const auto rules = b.template attr<DependencyAttr>(i);  // common prefix of attributes
     const std::size_t nodes = d.rows(), elements = DependencyTables{nodes}.elements();
     for (std::size_t e = 0; e < d.bd && wanted(i); ++e)
       f(TreeSentence<T>{
@@ -57,7 +57,7 @@ void each_sentence(const Batch<T>& b, F f) {
       b, [](std::size_t) { return true; }, f);
 }
 
-/// f(sentence, gradient of its arcs), to which f adds.
+/// Calls f(sentence, gradient of its arcs); f adds to the gradient.
 template <class T, class F>
 void each_arcs_gradient(const GradientBatch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i)
@@ -67,7 +67,7 @@ void each_arcs_gradient(const GradientBatch<T>& b, F f) {
       [&](const TreeSentence<T>& s) { f(s, b.d_in(0, s.node) + s.element * s.size()); });
 }
 
-/// to += factor * the probability of each arc; of projective trees after log_partition.
+/// to += factor * the probability of each arc; for projective trees after log_partition.
 template <class T>
 void add_probabilities(const TreeSentence<T>& s, T factor, TreeWorkspace<T>& w, T* to) {
   const auto add = [&](std::size_t h, std::size_t d, auto p) {
@@ -102,7 +102,7 @@ const unsigned* known_heads(const Batch<T>& b, const TreeSentence<T>& s) {
   return b.template payload<DependencyHeadsAttr, unsigned>(s.node) + s.element * (s.nodes - 1);
 }
 
-/// The score of a tree: minus infinity for what is none, or none that the rules allow.
+/// Score of a tree; minus infinity if the heads are not a tree or break the rules.
 template <class T>
 double tree_score(const TreeSentence<T>& s, const unsigned* heads) {
   if (!is_dependency_tree(heads, s.nodes - 1, s.rules)) return -kInfinity<double>;
@@ -133,7 +133,7 @@ template <class T>
 void DependencyLogProb::forward(const Batch<T>& b) {
   each_sentence(b, [&](const TreeSentence<T>& s) {
     const double all = s.log_partition(), score = tree_score(s, known_heads(b, s));
-    const double log_p = score - all;  // not a number where all is forbidden
+    const double log_p = score - all;  // NaN if all trees are forbidden
     T& out = b.out(s.node)[s.element];
     out = score == -kInfinity<double> ? -kInfinity<T>
           : std::isnan(log_p)         ? static_cast<T>(log_p)
@@ -194,7 +194,7 @@ void DependencyEntropy::forward(const Batch<T>& b) {
 }
 
 // With s the scores and p the probabilities of arcs, H = log Z - p' s, so dH = -s' dp: the
-// derivative of p in the direction of the scores, of which those of what is forbidden do not count.
+// derivative of p in the direction of the scores; scores of forbidden arcs are ignored.
 template <class T>
 void DependencyEntropy::backward(const GradientBatch<T>& b) {
   TreeWorkspace<T> w;

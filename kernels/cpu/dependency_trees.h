@@ -8,7 +8,7 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// The logarithm of the sum of e^score over all trees.
+    /// Log-partition: the log of the sum of e^score over all trees.
     struct DependencyLogPartition {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -16,7 +16,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The log-probability of the trees of DependencyHeadsAttr.
+    /// Log-probability of the trees of DependencyHeadsAttr.
     struct DependencyLogProb {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -24,7 +24,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The probability of each arc.
+    /// Probability of each arc.
     struct DependencyMarginals {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -32,7 +32,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The entropy of the distribution over trees.
+    /// Entropy of the distribution over trees.
     struct DependencyEntropy {
       template <class T>
       static void forward(const Batch<T>& b);

@@ -14,8 +14,8 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
-/// f(k, part) for n elements, a vector at a time: a row of an image is often shorter than a call of
-/// memcpy is worth.
+/// Calls f(k, part) for n elements, a vector at a time: rows of images are often too short for
+/// memcpy.
 template <class T, class F>
 void in_vectors(std::size_t n, F f) {
   using L = Lanes<T>;
@@ -24,8 +24,8 @@ void in_vectors(std::size_t n, F f) {
   if (k < n) f(k, typename L::First(n - k));
 }
 
-/// Images with zeros around them: channels of `rows.total` x `cols.total` elements, in which an
-/// image begins at `before`. An image that needs no zeros stays where it is.
+/// Zero-padded images: channels of `rows.total` x `cols.total` elements with the image at offset
+/// `before`. Images without padding are not copied.
 template <class T>
 class Framed {
  public:
@@ -40,7 +40,7 @@ class Framed {
     channel_ = column_ * (bare_ ? cols.in : cols.total);
   }
 
-  /// The image, or its copy with zeros, until the next call.
+  /// The padded image, valid until the next call.
   const T* operator()(const T* x) {
     if (bare_) return x;
     if (!memory_) memory_ = std::make_unique<T[]>(channels_ * channel_);
@@ -57,8 +57,8 @@ class Framed {
     return memory_.get();
   }
 
-  std::size_t column() const { return column_; }    ///< from one to the next
-  std::size_t channel() const { return channel_; }  ///< from one to the next
+  std::size_t column() const { return column_; }    ///< distance between columns
+  std::size_t channel() const { return channel_; }  ///< distance between channels
 
  private:
   Side rows_, cols_;
@@ -67,10 +67,10 @@ class Framed {
   std::unique_ptr<T[]> memory_;
 };
 
-/// A convolution as products that read the image where it lies, with zeros around it: each position
-/// is a column whose numbers are apart by the same table. The vectors of these products run along
-/// the filters, forward, and along the channels, for the image's gradient: worth it where there are
-/// enough of them and of taps. Results are transposed, piece by piece.
+/// Convolution as products that read the zero-padded image in place: each output position is a
+/// column, and all columns use one table of offsets. Vectors of these products run along the
+/// filters in forward, and along the channels for the gradient of the image, which pays off for
+/// enough filters or channels and taps. Results are transposed piece by piece.
 template <class T>
 class DirectConvolution {
  public:
@@ -99,13 +99,13 @@ class DirectConvolution {
            window * channels >= kFewestTaps &&
            largest <= std::numeric_limits<std::uint32_t>::max() / std::max(channels, filters);
   }
-  /// For the gradient of images.
+  /// True if `image_gradient` pays off.
   static bool suits_gradient(const shape::Sliding& rows, const shape::Sliding& cols,
                              std::size_t channels, std::size_t filters) {
     return rows.stride == 1 && cols.stride == 1 && suits(rows, cols, filters, channels);
   }
 
-  /// y = windows of x times f, behind `bias` if there is one
+  /// y = windows of x times f, plus `bias` if it is not null
   void forward(const T* bias, const T* x, const T* f, T* y) {
     if (std::exchange(forward_of_, f) != f) {
       filter_.resize(taps_ * filters_);
@@ -116,7 +116,7 @@ class DirectConvolution {
                     false, y);
   }
 
-  /// The transpose of df, filters x taps: dy' windows, or += that
+  /// transposed (filters x taps), the transpose of df, = or += dy' windows
   void filter_gradient(bool add, const T* x, const T* dy, T* transposed) {
     dy_.resize(positions_ * filters_);
     transpose(positions_, filters_, dy, dy_.data());
@@ -126,8 +126,8 @@ class DirectConvolution {
                    adds_.data());
   }
 
-  /// dx = or += what dy f' gives to the elements of each window: a convolution, too, of dy with
-  /// zeros around it, in which the taps come in reverse and channels are the filters
+  /// dx = or += dy f', scattered to the windows: itself a convolution, of zero-padded dy with
+  /// reversed taps, and filters as channels
   void image_gradient(bool add, const T* f, const T* dy, T* dx) {
     if (!gradient_) gradient_ = std::make_unique<Framed<T>>(back(rows_), back(cols_), filters_);
     if (std::exchange(gradient_of_, f) != f) {
@@ -150,7 +150,7 @@ class DirectConvolution {
  private:
   using Places = std::vector<std::uint32_t>;
   static constexpr std::size_t kFewest = 16, kFewestTaps = 64;
-  static constexpr std::size_t kPiece = std::size_t{1} << 16;  // bytes of results
+  static constexpr std::size_t kPiece = std::size_t{1} << 16;  // in bytes of results
 
   static typename Framed<T>::Side side(const shape::Sliding& s) {
     return {s.in, s.before, std::size_t{s.out - 1} * s.stride + s.size};
@@ -158,7 +158,7 @@ class DirectConvolution {
   static typename Framed<T>::Side back(const shape::Sliding& s) {
     return {s.out, s.size - 1 - s.before, std::size_t{s.in} + s.size - 1};
   }
-  // Those of rows x cols elements from `first` on, so far apart.
+  // Offsets of rows x cols elements, starting at `first`, with these distances.
   static void list(std::size_t rows, std::size_t cols, std::size_t row, std::size_t col,
                    std::size_t first, Places& places) {
     for (std::size_t j = 0; j < cols; ++j)
@@ -166,7 +166,8 @@ class DirectConvolution {
         places.push_back(static_cast<std::uint32_t>(first + j * col + i * row));
   }
 
-  // Columns of a product: n of the image at these places, and those of the result.
+  // Sets the columns of a product: n columns of the image at these offsets, and n columns of
+  // results.
   void aim(std::size_t n, const T* image, const std::uint32_t* places, T* out, std::size_t step) {
     in_.resize_uninitialized(n);
     out_.resize_uninitialized(n);
@@ -177,7 +178,7 @@ class DirectConvolution {
     }
   }
 
-  // to = or += the transpose of w times n columns of the image, or `start` and that.
+  // to = or += the transpose of w times n image columns, plus `start` if it is not null.
   void multiply_pieces(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* image,
                        const Places& columns, const Places& numbers, const T* start, bool add,
                        T* to) {
@@ -195,10 +196,10 @@ class DirectConvolution {
   const shape::Sliding &rows_, &cols_;
   std::size_t channels_, filters_, window_, taps_, positions_;
   Framed<T> image_;
-  std::unique_ptr<Framed<T>> gradient_;  // dy
+  std::unique_ptr<Framed<T>> gradient_;  // padded dy
   Places tap_places_, places_, turned_places_, source_places_;
   std::vector<T> filter_, turned_, dy_, piece_;
-  const T *forward_of_ = nullptr, *gradient_of_ = nullptr;  // the filters that were transposed last
+  const T *forward_of_ = nullptr, *gradient_of_ = nullptr;  // filters transposed last
   PodVector<const T*> in_;                                  // columns of a product
   PodVector<T*> out_;
   PodVector<bool> adds_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The only door to Eigen. Kernels see arrays and matrices over memory that they do not own.
+// Includes Eigen, here only. Kernels use arrays and matrices as views.
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstddef>
@@ -36,8 +36,8 @@ ConstMatrixMap<T> matrix(const T* p, std::size_t rows, std::size_t cols) {
   return {p, static_cast<Index>(rows), static_cast<Index>(cols)};
 }
 
-/// The sum of an array, in an order that its place in memory has no part in, as it has in Eigen's.
-/// Not of a `select`: GCC 12 makes wrong sums of it for AVX2.
+/// Sum of an array in an order independent of its alignment, unlike Eigen's sum. Not for a
+/// `select`: GCC 12 miscompiles it for AVX2.
 template <class X>
 typename X::Scalar sum_in_order(const X& x) {
   using T = typename X::Scalar;
@@ -49,7 +49,7 @@ typename X::Scalar sum_in_order(const X& x) {
   return sums.sum();
 }
 
-/// The first write of a gradient stores, later ones add.
+/// The first write of a gradient stores, later writes add.
 template <class To, class From>
 void store_or_add(bool add, To&& to, const From& from) {
   if (add)

@@ -1,8 +1,8 @@
 #pragma once
 
-// Elementary functions of whole vectors. In float each is right to 1e-6 of its value wherever that
-// is a normal number, in double to 1e-14; NaN stays NaN. An element's value depends on nothing but
-// the element, so one function computes all elements of an array, wherever they lie: see
+// Vectorized elementary functions. The relative error is below 1e-6 in float for normal results,
+// and below 1e-14 in double; NaN propagates. The result for an element depends on that element
+// only, whatever its position and alignment, since one function computes all lanes: see
 // each_vector.
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,8 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
-/// f(at, part) for n elements, a vector at a time: `part` says which lanes to load and to store.
+/// Calls f(at, part) for n elements, a vector at a time: `part` selects the lanes to load and
+/// store.
 template <class T, class F>
 void each_vector(std::size_t n, F&& f) {
   using L = Lanes<T>;
@@ -32,7 +33,7 @@ void map_vectors(T* out, const T* in, std::size_t n, F&& f) {
   });
 }
 
-/// Stores lanes of a gradient, or adds them.
+/// Stores the lanes of a gradient, or adds them.
 template <class T, class Part>
 void put(bool add, T* to, typename Lanes<T>::V v, Part part) {
   if (add) v += Lanes<T>::load(to, part);
@@ -42,22 +43,22 @@ void put(bool add, T* to, typename Lanes<T>::V v, Part part) {
 using Floats = Lanes<float>::V;
 using Doubles = Lanes<double>::V;
 
-// Functions that a call would cost much are inlined always.
+// Functions are always inlined where calls would be expensive.
 
-/// The type of a lane.
+/// Type of a lane.
 template <class V>
 using LaneOf = std::remove_cvref_t<decltype(V{}[0])>;
-/// Integers of the size of the lanes.
+/// Vector of integers with the size of the lanes.
 template <class V>
 using Bits = decltype(V{} < V{});
 
-/// f of each lane by itself.
+/// Applies f to each lane.
 template <class V, class F>
 V by_buffer(V v, F f) {
   for (std::size_t i = 0; i < sizeof v / sizeof v[0]; ++i) v[i] = f(v[i]);
   return v;
 }
-/// Result of f for the vector as an array of Eigen's; one whole packet.
+/// Applies f to the vector as an array of Eigen, exactly one packet.
 template <class V, class F>
 V by_eigen(V v, F f) {
   Eigen::Array<LaneOf<V>, sizeof(V) / sizeof(LaneOf<V>), 1> a, y;
@@ -72,13 +73,13 @@ V absolute(V x) {
   const V minus_zero = -V{};
   return reinterpret_cast<V>(reinterpret_cast<Bits<V>>(x) & ~reinterpret_cast<Bits<V>>(minus_zero));
 }
-/// 1, -1 or x itself, where that is zero or NaN.
+/// 1 or -1; x itself if it is zero or NaN.
 template <class V>
 V sign(V x) {
   using T = LaneOf<V>;
   return x > T(0) ? V{} + T(1) : x < T(0) ? V{} - T(1) : x;
 }
-/// The largest number in place of infinity, so that a zero that meets it makes zero.
+/// Replaces infinities by the largest finite number, so that multiplication by zero yields zero.
 template <class V>
 V finite(V x) {
   using Limits = std::numeric_limits<LaneOf<V>>;
@@ -97,8 +98,7 @@ V square_root(V x) {
 #endif
 }
 
-/// a b + c, rounded once where the CPU has an instruction for that, whatever the compiler would
-/// make of it here.
+/// a b + c, fused on CPUs with FMA, independent of the compiler's contraction of expressions.
 [[gnu::always_inline]] inline Floats multiply_add(Floats a, Floats b, Floats c) {
 #if defined(__AVX512F__)
   return reinterpret_cast<Floats>(_mm512_fmadd_ps(
@@ -117,7 +117,7 @@ V square_root(V x) {
   return multiply_add(a, Floats{} + b, c);
 }
 
-/// The larger of x and `least`; NaN where x is.
+/// max(x, least); NaN if x is NaN.
 [[gnu::always_inline]] inline Floats at_least(float least, Floats x) {
 #if defined(__AVX512F__)
   return reinterpret_cast<Floats>(
@@ -127,13 +127,13 @@ V square_root(V x) {
 #endif
 }
 
-/// A product below 1000 and what rounding took from it; of others nothing is known to be taken.
+/// Product of two floats with its rounding error; the error is exact for products below 1000.
 struct Product {
   Floats p, rest;
 };
 [[gnu::always_inline]] inline Product exact_product(Floats x, Floats y) {
   const Floats p = x * y;
-  const auto upper = [](Floats v) {  // half of the bits
+  const auto upper = [](Floats v) {  // upper half of the bits
     return reinterpret_cast<Floats>(reinterpret_cast<Bits<Floats>>(v) & ~0xfff);
   };
   const Floats a = upper(x), b = upper(y), c = x - a, d = y - b;
@@ -141,7 +141,7 @@ struct Product {
   return {p, absolute(p) < 1e3f ? rest : Floats{}};
 }
 
-// x = n log 2 + r, and (e^r - 1 - r) / r^2 by a polynomial.
+// Decomposition x = n log 2 + r, and `curve` = (e^r - 1 - r) / r^2 as a polynomial.
 struct Exponent {
   Floats n, r, curve;
 };
@@ -152,11 +152,11 @@ struct Exponent {
   return {n, r, multiply_add(c, r, 0.5f)};
 }
 [[gnu::always_inline]] inline Exponent exponent_of(Floats x) {
-  constexpr float kRound = 0x1.8p23f;  // leaves no bits behind the point
+  constexpr float kRound = 0x1.8p23f;  // adding and subtracting it rounds to an integer
   const Floats n = multiply_add(x, 1.44269504f, Floats{} + kRound) - kRound;
   return exponent_of(n, multiply_add(n, -1.42860682e-6f, multiply_add(n, -0x1.62e4p-1f, x)));
 }
-/// 2^n for whole n of a normal number.
+/// 2^n for integer n with a normal result.
 inline Floats power_of_two(Bits<Floats> n) { return reinterpret_cast<Floats>((n + 127) << 23); }
 /// e^x
 [[gnu::always_inline]] inline Floats power(const Exponent& e) {
@@ -165,7 +165,7 @@ inline Floats power_of_two(Bits<Floats> n) { return reinterpret_cast<Floats>((n 
   return reinterpret_cast<Floats>(
       _mm512_scalef_ps(reinterpret_cast<__m512>(p), reinterpret_cast<__m512>(e.n)));
 #else
-  // In two steps: neither factor leaves the range where the product does not.
+  // Two factors, neither of which overflows or underflows unless the product does.
   const auto n = __builtin_convertvector(e.n, Bits<Floats>), half = n >> 1;
   return p * power_of_two(half) * power_of_two(n - half);
 #endif
@@ -173,13 +173,13 @@ inline Floats power_of_two(Bits<Floats> n) { return reinterpret_cast<Floats>((n 
 
 /// e^x for x <= 0.
 [[gnu::always_inline]] inline Floats exp_below(Floats x) {
-  return power(exponent_of(at_least(-104.0f, x)));  // below is zero
+  return power(exponent_of(at_least(-104.0f, x)));  // zero below -104
 }
 /// e^x
 [[gnu::always_inline]] inline Floats exp(Floats x) {
-  return exp_below(x > 89.0f ? Floats{} + 89.0f : x);  // above is infinity
+  return exp_below(x > 89.0f ? Floats{} + 89.0f : x);  // infinity above 89
 }
-/// e^(x + rest) for x <= 0, where rest is small.
+/// e^(x + rest) for x <= 0 and a small rest.
 [[gnu::always_inline]] inline Floats exp_below(Floats x, Floats rest) {
   const Exponent e = exponent_of(at_least(-104.0f, x));
   return power(exponent_of(e.n, e.r + rest));
@@ -199,7 +199,7 @@ inline Doubles expm1_below(Doubles x) {
   return by_buffer(x, [](double e) { return std::expm1(e); });
 }
 
-// log(1 + f) - f for f between the roots of 1/2 and 2, less one.
+// log(1 + f) - f for 1 + f in [sqrt(1/2), sqrt(2)].
 [[gnu::always_inline]] inline Floats log_curve(Floats f) {
   Floats c = multiply_add(f, 0.06970317724f, Floats{} - 0.1149652063f);
   c = multiply_add(c, f, 0.1169347425f);
@@ -212,8 +212,8 @@ inline Doubles expm1_below(Doubles x) {
   return f * f * multiply_add(c, f, -0.5f);
 }
 
-// a - b of integers, without overflow: what comes of negative numbers and NaN is not used, but must
-// be defined.
+// Integer a - b with wraparound: results for negative numbers and NaN are unused, but must be
+// defined.
 template <class B>
 [[gnu::always_inline]] inline B minus(B a, B b) {
   using Words [[gnu::vector_size(sizeof(B))]] = std::make_unsigned_t<LaneOf<B>>;
@@ -237,7 +237,7 @@ inline Doubles log(Doubles x) {
   return by_buffer(x, [](double e) { return std::log(e); });
 }
 
-/// log(1 + x) for x between the roots of 1/2 and 2, less one.
+/// log(1 + x) for 1 + x in [sqrt(1/2), sqrt(2)].
 inline Floats log1p_small(Floats x) { return x + log_curve(x); }
 inline Doubles log1p_small(Doubles x) {
   return by_buffer(x, [](double e) { return std::log1p(e); });
@@ -263,7 +263,7 @@ V tanh(V x) {
   return by_eigen(x, [](const auto& a) { return a.tanh(); });
 }
 
-/// 1 / (1 + e^-z) and 1 / (1 + e^z), and e^-|z|.
+/// up = 1 / (1 + e^-z), down = 1 / (1 + e^z), e = e^-|z|.
 template <class V>
 struct Sigmoid {
   V up, down, e;

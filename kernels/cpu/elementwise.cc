@@ -6,13 +6,13 @@
 #include "dynet-like/base/digamma.h"
 #include "kernels/cpu/elementary.h"
 
-// Every struct: `value(x, a)` is y = f(x) of whole vectors, `slope(x, y, a)` is dy/dx, where x()
-// and y() load what backward reads.
+// In each struct, `value(x, a)` is y = f(x) of vectors, and `slope(x, y, a)` is dy/dx, where x()
+// and y() load values for backward.
 
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-// The same in every lane.
+// Broadcasts x to all lanes.
 template <class V>
 V all(LaneOf<V> x) {
   return V{} + x;
@@ -45,8 +45,8 @@ V log_sigmoid(V x) {
   return (x > T(0) ? V{} : x) - log1p_unit(exp(-absolute(x)));
 }
 
-// s = 1 / (1 + e^-z) for z = a x; dy/dx = s (1 + z / (1 + e^z)). Below zero the sum is made of
-// 1 + z, which is exact where it cancels, and e^z.
+// s = 1 / (1 + e^-z) for z = a x; dy/dx = s (1 + z / (1 + e^z)). For z < 0 the sum uses 1 + z,
+// which is exact near the cancellation, and e^z.
 template <class V>
 V silu_slope(V x, LaneOf<V> a) {
   using T = LaneOf<V>;
@@ -55,7 +55,7 @@ V silu_slope(V x, LaneOf<V> a) {
   return s.up * (z < T(0) ? ((T(1) + z) + s.e) * s.down : T(1) + z * s.down);
 }
 
-// 1 / sqrt(1 + x^2), where the square may be too large.
+// 1 / sqrt(1 + x^2), without overflow of the square.
 template <class V>
 V asinh_slope(V x) {
   using T = LaneOf<V>;
@@ -97,7 +97,7 @@ DYNET_ELEMENTWISE(ConstantMinus, a - x, all<V>(-1))
 DYNET_ELEMENTWISE(Scale, x* a, all<V>(a))
 DYNET_ELEMENTWISE(Tanh, tanh(x), (T(1) - y()) * (T(1) + y()))
 DYNET_ELEMENTWISE(Logistic, logistic(x), y() * (T(1) - y()))
-DYNET_ELEMENTWISE(Rectify, x <= T(0) ? V{} : x, x() > T(0) ? all<V>(1) : V{})  // a NaN stays a NaN
+DYNET_ELEMENTWISE(Rectify, x <= T(0) ? V{} : x, x() > T(0) ? all<V>(1) : V{})  // NaN propagates
 DYNET_ELEMENTWISE(Exp, exp(x), y())
 DYNET_ELEMENTWISE(Log, log(x), T(1) / x())
 DYNET_ELEMENTWISE(Sqrt, square_root(x), T(1) / (y() + y()))
@@ -134,7 +134,7 @@ DYNET_ELEMENTWISE(Huber, huber(x, a), huber_slope(x(), a))
 
 namespace {
 
-// The number of node i.
+// Attribute `a` of node i.
 template <class F, class T>
 T number_of(const Batch<T>& b, std::size_t i) {
   if constexpr (kTakesNumber<F>)

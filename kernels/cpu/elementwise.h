@@ -5,7 +5,7 @@
 
 namespace dynet::cpu {
 
-// Each names y = f(x) and dy/dx; defined in elementwise.cc.
+// Tags of y = f(x) and dy/dx; defined in elementwise.cc.
 #define DYNET_DECLARE(F) struct F;
 DYNET_ELEMENTWISE_FUNCTIONS(DYNET_DECLARE)
 #undef DYNET_DECLARE

@@ -1,6 +1,6 @@
 #pragma once
 
-// Exponentials of scores, of which minus infinity is one.
+// Exponentials of scores that may be minus infinity.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,8 +9,7 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
-/// Exponentials are taken over as many columns at a time as fit in a buffer that stays in the
-/// cache.
+/// Elements of a buffer for the exponentials of one or more columns; it fits the cache.
 inline constexpr std::size_t kBuffer = 1024;
 
 template <class T>
@@ -21,35 +20,32 @@ T largest(const T* x, std::size_t n) {
   return array(x, n).maxCoeff();
 }
 
-/// Number subtracted from scores whose largest is `m`; a column without any score keeps its minus
-/// infinities.
+/// Shift of scores with maximum `m`; zero if all scores are minus infinity.
 template <class T>
 T shift(T m) {
   return m == -kInfinity<T> ? T(0) : m;
 }
 
-/// The same where the logarithm of the sum is wanted, which is infinity if a score is: infinity
-/// less itself would be no number.
+/// Shift for log-sum-exp: zero also if a score is infinity, since infinity - infinity is NaN.
 template <class T>
 T finite_shift(T m) {
   return m == kInfinity<T> ? T(0) : shift(m);
 }
 
-/// e^x of a vector, exactly zero where it is too small for its lanes: numbers below the normal ones
-/// are slow.
+/// e^x, flushed to zero near the subnormal range, where arithmetic is slow.
 template <class V>
 V exponential(V x) {
   x = exp(x);
   return x < 8 * std::numeric_limits<LaneOf<V>>::min() ? V{} : x;
 }
-/// The same in place.
+/// `exponential` of n elements, in place.
 template <class T>
 void exponentials(T* x, std::size_t n) {
   map_vectors(x, x, n, [](auto v) { return exponential(v); });
 }
 
-/// e^z over columns of length n: `fill(c, at, length, to)` writes z of a piece of column c, and
-/// `use(c, at, length, e)` gets its exponentials, column by column.
+/// e^z over columns of length n: `fill(c, at, length, to)` writes z for a piece of column c, and
+/// `use(c, at, length, e)` gets the exponentials of the piece, column by column.
 template <class T, class Fill, class Use>
 void over_columns(std::size_t columns, std::size_t n, Fill fill, Use use) {
   alignas(64) T buffer[kBuffer];
@@ -73,7 +69,7 @@ void over_columns(std::size_t columns, std::size_t n, Fill fill, Use use) {
   }
 }
 
-/// The same for one column.
+/// `over_columns` for one column.
 template <class T, class Fill, class Use>
 void exponentials_of(std::size_t n, Fill fill, Use use) {
   over_columns<T>(

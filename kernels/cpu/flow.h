@@ -8,10 +8,10 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// The gradient of a node that is its operand, times a factor.
+    /// Gradient of an identity node, times a factor.
     template <class T> void scale_gradient_backward(const GradientBatch<T>& b);
 
-    /// One at the largest element along a dimension, the first of several, zero elsewhere.
+    /// One at the first maximum along a dimension, zero elsewhere.
     template <class T> void argmax_forward(const Batch<T>& b);
 
 )

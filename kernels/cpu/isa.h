@@ -5,10 +5,10 @@
 #ifdef DYNET_ISA
 namespace dynet::cpu::DYNET_ISA {
 
-/// The type that kernels are instantiated for here.
+/// Scalar type of the kernels instantiated in this file.
 using Scalar = DYNET_SCALAR;
 
-/// Function that a tag, such as Tanh or Multiply, stands for: its value and its slopes.
+/// Value and slopes of the function named by a tag such as Tanh or Multiply.
 template <class Tag>
 struct Function;
 

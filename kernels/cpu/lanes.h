@@ -1,7 +1,7 @@
 #pragma once
 
-// Vectors of the widest registers that the compiler may use, for the few kernels that Eigen leaves
-// slow. Values do not depend on the width except where a kernel says so.
+// Vectors of the widest registers that the compiler may use, for kernels that are slow in Eigen.
+// Results are independent of the width unless a kernel says otherwise.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,7 +22,7 @@ inline constexpr std::size_t kLaneBytes = 32;
 inline constexpr std::size_t kLaneBytes = 16;
 #endif
 
-/// Registers for vectors.
+/// Number of vector registers.
 #if defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr int kRegisters = 32;
 #else
@@ -42,19 +42,19 @@ struct Lanes {
   }
   static void store(T* p, V v) { std::memcpy(p, &v, sizeof v); }
 
-  /// Every lane.
+  /// All lanes.
   struct All {};
   static V load(const T* p, All) { return load(p); }
   static void store(T* p, V v, All) { store(p, v); }
 
-  /// The first n lanes, n <= kWidth: loading gives zeros in the others, storing leaves them alone.
+  /// The first n lanes, n <= kWidth: a load zeroes the other lanes, a store skips them.
   struct First {
 #ifdef __AVX512F__
     using Mask = std::conditional_t<kWidth == 16, __mmask16, __mmask8>;
     explicit First(std::size_t n) : mask(static_cast<Mask>((1u << n) - 1)) {}
     Mask mask;
 #elif defined(__AVX2__)
-    // Lanes whose highest bit is set.
+    // Mask of lanes with the highest bit set.
     using Mask = __m256i;
     explicit First(std::size_t n) {
       using Word = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -109,32 +109,32 @@ struct Lanes {
 #endif
   }
 
-  /// Keeps v in a register: GCC would rather reload it for every use, and loads are what the
-  /// products run out of.
+  /// Pins v to a register: GCC would reload it for every use, and the products are limited by
+  /// loads.
   static V pinned(V v) {
 #ifdef __AVX512F__
     asm("" : "+v"(v));
 #endif
     return v;
   }
-  /// x in every lane.
+  /// Broadcasts x to all lanes.
   static V all(T x) { return pinned(x - V{}); }
 
-  /// Element c of v[r] becomes element r of v[c].
+  /// Transposes a kWidth x kWidth block: element c of v[r] becomes element r of v[c].
   static void transpose(V* v) {
     constexpr std::make_index_sequence<kWidth> kLanes;
     exchange<kWidth / 2>(v, kLanes);
   }
 
-  /// The sums of the elements of v[0] ... v[K - 1], in the first K lanes. The elements of a vector
-  /// are always added in one order: neighbours, then neighbouring pairs, and so on.
+  /// The sums of the elements of v[0] ... v[K - 1], in the first K lanes, by pairwise summation in
+  /// a fixed order.
   template <std::size_t K>
   static V sums(const V* v) {
     return fold<K, 1>(v);
   }
 
  private:
-  // Squares of kSide elements beside the diagonal change places, then smaller ones.
+  // Swaps kSide x kSide blocks next to the diagonal, then smaller blocks.
   template <std::size_t kSide, std::size_t... I>
   static void exchange(V* v, std::index_sequence<I...> lanes) {
     for (std::size_t r = 0; r < kWidth; ++r) {
@@ -146,10 +146,10 @@ struct Lanes {
     if constexpr (kSide > 1) exchange<kSide / 2>(v, lanes);
   }
 
-  static constexpr std::size_t kBlock = 16 / sizeof(T);  // lanes in 128 bits
+  static constexpr std::size_t kBlock = 16 / sizeof(T);  // lanes per 128 bits
 
-  // Adds neighbours. Where a block holds the neighbours of both vectors only lanes of one block are
-  // exchanged, which is what CPUs do best; later whole blocks.
+  // Adds neighbours. Steps within 128-bit blocks shuffle lanes of one block only, the fastest kind
+  // of shuffle; later steps move whole blocks.
   static constexpr std::size_t from(std::size_t o, std::size_t done) {
     if (done < kBlock) {
       const std::size_t in = o % kBlock;

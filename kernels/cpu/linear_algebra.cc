@@ -55,7 +55,7 @@ void logdet_forward(const Batch<T>& b) {
           sum += std::log(std::abs(pivot));
           if (pivot < T(0)) sign = -sign;
         }
-        // The logarithm of the sign: zero or NaN. A determinant of zero has none.
+        // Log of the sign, which is zero or NaN; a zero determinant is exempt.
         if (sum > -std::numeric_limits<T>::infinity()) sum += std::log(sign);
       }
       b.out(i)[e] = sum;
@@ -114,7 +114,7 @@ void circular_forward(const Batch<T>& b) {
   }
 }
 
-// Operand k += f(other operand, dy), for each batch element.
+// Gradient of operand k += f(other operand, dy), per batch element.
 template <class T, class F>
 void circular_gradient(const GradientBatch<T>& b, std::size_t k, F f) {
   const std::size_t n = b.dim().batch_size(), other = 1 - k;

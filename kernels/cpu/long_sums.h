@@ -4,7 +4,7 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
-/// The sum of piece(x) over an array: long sums go piece by piece, so that their error does not
+/// Sum of piece(x) over an array, accumulated piece by piece in double, so that the error does not
 /// grow with the length.
 template <class T, class F>
 T sum_pieces(const T* x, std::size_t n, F piece) {

@@ -15,8 +15,8 @@ namespace {
 std::size_t dimension_of(const HingeAttr&) { return 0; }
 std::size_t dimension_of(const HingeDimAttr& a) { return a.dimension; }
 
-// The classes of node i: `count` of them, one for each of the `positions` in the others dimensions,
-// for all batch elements or for each.
+// Class indices of node i: `count` per position, at `positions` positions of the other dimensions;
+// one set for all batch elements, or one per element.
 struct Classes {
   const unsigned* at;
   std::size_t count, positions;
@@ -54,7 +54,7 @@ template <class T>
 T hinge_term(T margin, T right, T other) {
   if (other == -std::numeric_limits<T>::infinity()) return 0;
   const T v = margin + (other - right);
-  return v <= T(0) ? T(0) : v;  // a NaN stays one
+  return v <= T(0) ? T(0) : v;  // NaN propagates
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ void poisson_forward(const Batch<T>& b) {
     const bool one = b.template attr<PoissonAttr>(i).indices.count == 1;
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       const T x = b.in(0, i)[e], n = static_cast<T>(counts[one ? 0 : e]);
-      // A rate of zero gives no events with certainty.
+      // For rate n = 0 the term n x is zero even if x is infinite.
       b.out(i)[e] = std::exp(x) - (n == T(0) ? T(0) : n * x) + Eigen::numext::lgamma(n + T(1));
     }
   }

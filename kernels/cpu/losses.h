@@ -8,8 +8,8 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// The sum over all classes j but the right one i of max(0, margin - x_i + x_j), where minus
-    /// infinity as x_j gives zero. `A` is HingeAttr or HingeDimAttr.
+    /// Sum over all classes j other than the right class i of max(0, margin - x_i + x_j), zero for
+    /// x_j = -infinity. `A` is HingeAttr or HingeDimAttr.
     template <class A> struct Hinge {
       template <class T>
       static void forward(const Batch<T>& b);

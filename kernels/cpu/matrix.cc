@@ -10,8 +10,8 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-/// The products of numbers as they are, and of numbers rounded to bf16. `stays` is whether the
-/// memory of W holds the same matrix until the end of the pass.
+/// Product kernels for exact and for bf16-rounded numbers. `stays`: W is constant until the end of
+/// the pass, so its packed form may be cached.
 template <class T>
 struct ExactProducts {
   template <class... A>
@@ -61,7 +61,7 @@ struct Shapes {
   std::size_t of_x(std::size_t e) const { return x_batch == 1 ? 0 : e * k * n; }
 };
 
-// Columns of several nodes, collected for one product.
+// Columns of several nodes, batched into one product.
 template <class T>
 struct Columns {
   static constexpr std::size_t kMost = 256;
@@ -71,7 +71,7 @@ struct Columns {
   T* y[kMost];
   bool add[kMost];
 
-  // The columns of batch element e of one node.
+  // Appends the columns of batch element e of one node.
   template <class F>
   void push(const Shapes& s, T* at_x, T* at_y, bool adds, F&& full) {
     for (std::size_t c = 0; c < s.n; ++c) {
@@ -83,9 +83,8 @@ struct Columns {
   }
 };
 
-// Calls run(W, columns) for every W with its columns: once for all nodes and batch elements that
-// share it, unless there are very many. Only of the first `elements` and of nodes that are
-// `wanted(i)`.
+// Calls run(W, columns) once per run of nodes and batch elements that share W, or more often for
+// very many columns. Covers the first `elements` of nodes with `wanted(i)`.
 template <class T, class Wanted, class Add, class Run>
 void for_columns(const Shapes& s, std::size_t count, std::size_t elements, T* const* w, T* const* x,
                  T* const* y, Wanted wanted, Add add, Run run) {
@@ -121,7 +120,7 @@ void multiply_nodes(const Products& by, const Batch<T>& b, std::size_t w, std::s
       });
 }
 
-// dW (+)= sum of d y x' over the nodes [i, i + nodes), batch elements [e, e + elements).
+// dW (+)= sum of d y x' over the nodes [i, i + nodes) and batch elements [e, e + elements).
 template <class Products, class T>
 void sum_outer(const Products& by, const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw,
                bool add, std::size_t i, std::size_t nodes, std::size_t e, std::size_t elements) {
@@ -138,7 +137,7 @@ void sum_outer(const Products& by, const GradientBatch<T>& b, const Shapes& s, s
   if (columns.count || !add) flush(columns);
 }
 
-// d x (+)= W' d y. Columns that write where another one does come after all others, one by one.
+// d x (+)= W' d y. Columns that share a destination with an earlier column run last, one by one.
 template <class Products, class T>
 void sum_transposed(const Products& by, const GradientBatch<T>& b, const Shapes& s, std::size_t w,
                     std::size_t x) {
@@ -176,7 +175,7 @@ void sum_transposed(const Products& by, const GradientBatch<T>& b, const Shapes&
   }
 }
 
-// d W (+)= d y x', then d x (+)= W' d y. The nodes share W, or each has its own.
+// d W (+)= d y x', then d x (+)= W' d y. All nodes share one W, or each has its own.
 template <class Products, class T>
 void multiply_nodes_backward(const Products& by, const GradientBatch<T>& b, std::size_t w,
                              std::size_t x) {
@@ -206,7 +205,7 @@ void affine_forward_by(const Products& by, const Batch<T>& b) {
   const Dim &y = b.dim(), &bias = b.dim(0);
   const std::size_t size = y.batch_size(), rows = bias.batch_size();
   bool add = b.accumulates;
-  // The first product begins with the bias where it can, which saves a pass over the values.
+  // The first product starts from the bias if possible, which saves a pass over the values.
   const T* start = nullptr;
   if (!b.accumulates && bias.bd == 1 && rows == y.rows() && b.arity > 2 && b.terms.has(1)) {
     start = b.in(0, 0);

@@ -6,8 +6,8 @@
 
 namespace dynet::cpu {
 
-/// Kernels that keep matrices packed. Which must stay as they are until that is cleared: those of
-/// parameters, and transposed ones.
+/// Kernels that cache packed matrices. Matrices of parameters, and transposed matrices, must be
+/// constant until the cache is cleared.
 template <class T>
 struct PackingKernels {
   void (*forward)(const Batch<T>&, PackedMatrices&);
@@ -16,7 +16,7 @@ struct PackingKernels {
 
 DYNET_EACH_ISA(
 
-    /// y = W x, for each batch element.
+    /// y = W x, per batch element.
     template <class T> void matmul_forward(const Batch<T>& b);
     template <class T> void matmul_backward(const GradientBatch<T>& b);
 
@@ -24,8 +24,8 @@ DYNET_EACH_ISA(
     template <class T> void affine_forward(const Batch<T>& b);
     template <class T> void affine_backward(const GradientBatch<T>& b);
 
-    /// Kernels for one of these forward kernels, and its backward kernel, with factors rounded to
-    /// bf16 by dedicated instructions; null without such instructions, or for another kernel.
+    /// bf16 versions of a forward kernel and its backward kernel, which use dedicated instructions;
+    /// null without such instructions, and for kernels without a bf16 version.
     template <class T> const PackingKernels<T>* bf16_kernels(ForwardKernel<T> exact);
 
 )

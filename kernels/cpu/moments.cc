@@ -13,8 +13,7 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-// A reduction as the broadcasting rule backwards: the result is what the operand's rows broadcast
-// from.
+// Reduction as reversed broadcasting: the result is what would be broadcast to the operand's shape.
 struct Reduction {
   Dim result;
   RowLoop<1> rows;
@@ -42,7 +41,7 @@ T power(T x, std::uint32_t r) {
   return y;
 }
 
-// Adds f of the operand's rows to the result: f(row, where the result has it).
+// Adds f(row, index in the result) of the operand's rows to the result.
 template <class T, class F>
 void add_rows(const Reduction& r, const T* x, T* y, F f) {
   r.rows.each([&](std::size_t at, const auto& offset) {
@@ -54,7 +53,7 @@ void add_rows(const Reduction& r, const T* x, T* y, F f) {
   });
 }
 
-// The same with powers.
+// Adds powers of the operand's rows to the result.
 template <class T>
 void add_powers(const Reduction& r, std::uint32_t exponent, const T* x, T* y) {
   if (exponent == 1)
@@ -67,15 +66,15 @@ void add_powers(const Reduction& r, std::uint32_t exponent, const T* x, T* y) {
     });
 }
 
-// Whether all of y can be what it should. Sums and squares may be too large for T where what is
-// made of them is not; it is then computed again by scaled_sums.
+// True if all of y is finite. Sums and squares may overflow T although the final result does not;
+// scaled_sums then recomputes them.
 template <class T>
 bool in_range(const T* y, std::size_t n) {
   return array(y, n).allFinite();
 }
 
-// The sums of f(element, where the result has it), each times `scale`, in a range that squares of T
-// do not leave.
+// The sums of f(element, index in the result) times `scale`, in long double, where squares of T do
+// not overflow.
 template <class T, class F>
 std::vector<long double> scaled_sums(const Reduction& r, const T* x, std::size_t size,
                                      long double scale, F f) {
@@ -178,7 +177,7 @@ void deviation_backward(const GradientBatch<T>& b) {
   const Reduction r(b);
   const std::size_t n = r.rows.inner;
   const T scale = static_cast<T>(1 / r.divisor);
-  // One where the divisor is the number of elements.
+  // 1 if the divisor is the number of elements.
   const T pull = static_cast<T>((2 * r.divisor - r.elements) / r.divisor);
   for (std::size_t i = 0; i < b.count; ++i) {
     T* const dx = b.d_in(0, i);

@@ -8,17 +8,17 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// The sum of x^power over the dimensions, divided.
+    /// Sum of x^power over the dimensions, over the divisor.
     template <class T> void moment_forward(const Batch<T>& b);
     template <class T> void moment_backward(const GradientBatch<T>& b);
 
-    /// The root of the sum of (x - m)^2, divided, where m is the sum of x, divided; gradient 0 at
-    /// 0.
+    /// Square root of the sum of (x - m)^2 over the divisor, where m is the sum of x over the
+    /// divisor; the gradient at 0 is 0.
     template <class T> void deviation_forward(const Batch<T>& b);
     template <class T> void deviation_backward(const GradientBatch<T>& b);
 
-    /// The largest or smallest element along a dimension; the first of several equal ones gets the
-    /// gradient.
+    /// Maximum or minimum along a dimension; the gradient goes to the first of several equal
+    /// elements.
     template <bool kLargest> struct ExtremeAlong {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -26,7 +26,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The sums of the first 1, 2, ... elements along a dimension.
+    /// Cumulative sum along a dimension.
     template <class T> void cumulative_sum_forward(const Batch<T>& b);
     template <class T> void cumulative_sum_backward(const GradientBatch<T>& b);
 

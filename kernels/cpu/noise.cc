@@ -9,7 +9,7 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-/// Standard normal draws of RandomStream::normal, `use(at, length, z)` piece by piece.
+/// Draws of RandomStream::normal, as calls use(at, length, z) for pieces.
 template <class Use>
 void over_normals(const RandomStream& stream, std::size_t n, Use use) {
   constexpr std::size_t kPiece = 256, kVector = 8;
@@ -21,7 +21,7 @@ void over_normals(const RandomStream& stream, std::size_t n, Use use) {
       u[k] = open_uniform(bits);
       v[k] = static_cast<double>(bits & 0xffffffffu) * 0x1p-32;
     }
-    // Whole vectors, so that a draw does not depend on how many there are.
+    // Pads to whole vectors, so that draws are independent of the count.
     const std::size_t whole = (length + kVector - 1) / kVector * kVector;
     std::fill(u + length, u + whole, 0.5);
     std::fill(v + length, v + whole, 0.0);
@@ -66,7 +66,8 @@ void dropout_backward(const GradientBatch<T>& b) {
 
 namespace {
 
-// Calls f(k, scale) for every element k: the scale is 0 if it is dropped, else 1 / (1 - p).
+// Calls f(k, scale) for every element k: the scale is 0 for dropped elements, otherwise 1 / (1 -
+// p).
 template <class T, class F>
 void over_shared_draws(const Batch<T>& b, std::size_t i, F f) {
   const auto& a = b.template attr<SharedDropoutAttr>();

@@ -19,9 +19,9 @@ DYNET_EACH_ISA(
 
     /// Gaussian with mean `first` and standard deviation `second`.
     template <class T> void random_normal_forward(const Batch<T>& b);
-    /// `second` with probability `first`, else zero.
+    /// `second` with probability `first`, otherwise zero.
     template <class T> void random_bernoulli_forward(const Batch<T>& b);
-    /// In [first, second).
+    /// Uniform in [first, second).
     template <class T> void random_uniform_forward(const Batch<T>& b);
     /// first - second log(-log u) for u uniform in (0, 1).
     template <class T> void random_gumbel_forward(const Batch<T>& b);

@@ -13,7 +13,7 @@ struct Element {
   using A = ConstArrayMap<T>;
   std::size_t n;
   A x, gain, bias;
-  T mean, scale;  // the inverse of the deviation
+  T mean, scale;  // scale: 1 / deviation
 
   Element(const Batch<T>& b, std::size_t i, std::size_t e)
       : n(b.dim().batch_size()),
@@ -23,7 +23,7 @@ struct Element {
         mean(b.aux(i)[2 * e]),
         scale(b.aux(i)[2 * e + 1]) {}
 
-  /// Element r of (x - mean) / deviation.
+  /// Normalized values, (x - mean) / deviation.
   auto normal() const { return (x - mean) * scale; }
 
  private:
@@ -32,7 +32,7 @@ struct Element {
   }
 };
 
-// f(element, its gradient, where that of operand k goes, whether it is added) for all elements.
+// Calls f(element, its gradient, gradient of operand k, whether to add) for all elements.
 template <class T, class F>
 void for_gradients(const GradientBatch<T>& b, std::size_t k, F f) {
   const std::size_t n = b.dim().batch_size();
@@ -44,7 +44,7 @@ void for_gradients(const GradientBatch<T>& b, std::size_t k, F f) {
           array(d + (one ? 0 : e * n), n), b.add(k, i) || (one && e > 0));
 }
 
-// The mean and the deviation of numbers whose sum or squares are too large for T.
+// Mean and deviation in long double, for sums or squares that overflow T.
 template <class T>
 void large_moments(const ConstArrayMap<T>& x, T epsilon, T& mean, T& deviation) {
   const auto n = static_cast<long double>(x.size());
@@ -70,7 +70,7 @@ void layer_norm_forward(const Batch<T>& b) {
       T deviation = std::sqrt(sum_in_order((x - mean).square()) * share + epsilon);
       if (!std::isfinite(deviation)) large_moments(x, epsilon, mean, deviation);
       b.aux(i)[2 * e] = mean;
-      b.aux(i)[2 * e + 1] = deviation > T(0) ? T(1) / deviation : deviation;  // zero, or NaN
+      b.aux(i)[2 * e + 1] = deviation > T(0) ? T(1) / deviation : deviation;  // zero or NaN
       const Element<T> of(b, i, e);
       array(b.out(i) + e * n, n) = of.gain * of.normal() + of.bias;
     }

@@ -6,7 +6,7 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
-// Each: `value` is the number, `slope_x` and `slope_y` its gradients, of whole vectors.
+// In each struct, `value` is the result, `slope_x` and `slope_y` its gradients, on vectors.
 template <>
 struct Function<DotProduct> {
   template <class T>
@@ -37,8 +37,8 @@ struct Function<SquaredDistance> {
     return (y - x) * LaneOf<V>(2);
   }
 };
-// A target of exactly 0 or 1 leaves the other logarithm out: 0 log 0 is 0. Logarithms are of
-// kLeastChance at least, so that a saturated sigmoid has a finite loss.
+// Targets of exactly 0 or 1 skip the other logarithm, as 0 log 0 is 0. Arguments of logarithms are
+// at least kLeastChance, so that a saturated sigmoid has a finite loss.
 template <>
 struct Function<BinaryLogLoss> {
   template <class V>
@@ -73,7 +73,7 @@ struct Function<BinaryLogLoss> {
     }
     return static_cast<T>(sum);
   }
-  // (1 - y) / (1 - x) - y / x, without the cancellation.
+  // (1 - y) / (1 - x) - y / x without cancellation.
   template <class V>
   static V slope_x(V x, V y) {
     using T = LaneOf<V>;
@@ -83,7 +83,7 @@ struct Function<BinaryLogLoss> {
                                 : (inside - y) / inside / rest;
     return x == y ? V{} : slope;
   }
-  // log(1 - x) - log(x); beside a half, where the two cancel, the logarithm of their ratio.
+  // log(1 - x) - log(x); near 1/2, where the difference cancels, the log of the ratio.
   template <class V>
   static V slope_y(V x, V) {
     using T = LaneOf<V>;

@@ -6,7 +6,7 @@
 
 namespace dynet::cpu {
 
-/// sum of x y, of (x - y)^2, of -(y log x + (1 - y) log(1 - x)), for each batch element.
+/// sum of x y, of (x - y)^2, of -(y log x + (1 - y) log(1 - x)), per batch element.
 struct DotProduct;
 struct SquaredDistance;
 struct BinaryLogLoss;

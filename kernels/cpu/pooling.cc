@@ -16,13 +16,13 @@ unsigned* choices(const Batch<T>& b, std::size_t i) {
   return reinterpret_cast<unsigned*>(b.aux(i));
 }
 
-// Whether x is chosen before y: the larger one, and NaN before everything.
+// True if x is preferred to y: the larger number, and NaN over all numbers.
 template <class T>
 bool before(T x, T y) {
   return x > y || (std::isnan(x) && !std::isnan(y));
 }
 
-// One channel: the largest of each window, and where it lies.
+// Maximum of each window of one channel, and its index.
 template <class T>
 void pool(const shape::Sliding& rows, const shape::Sliding& cols, const T* x, T* y,
           unsigned* choice) {
@@ -46,7 +46,7 @@ void pool(const shape::Sliding& rows, const shape::Sliding& cols, const T* x, T*
         const unsigned stride = rows.stride;
         for (std::size_t i = r.first; i < r.end; ++i, in += stride, at += stride) {
           const T v = *in;
-          const bool better = (v > y[i]) | (v != v);  // NaN is the largest
+          const bool better = (v > y[i]) | (v != v);  // NaN counts as the maximum
           y[i] = better ? v : y[i];
           choice[i] = better ? at : choice[i];
         }

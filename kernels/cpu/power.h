@@ -1,29 +1,29 @@
 #pragma once
 
-// Powers of whole vectors; those of floats are made in double, where what rounding takes from
-// b log(a) does not show.
+// Vectorized powers; those of floats are computed in double, so that the rounding error of b log(a)
+// is negligible.
 #include <utility>
 
 #include "kernels/cpu/elementary.h"
 
 namespace dynet::cpu::DYNET_ISA {
 
-// Half of a vector of floats, in double.
+// Half of a vector of floats, as doubles.
 template <std::size_t kFirst, std::size_t... I>
 Doubles half_of(Floats v, std::index_sequence<I...>) {
   return __builtin_convertvector(__builtin_shufflevector(v, v, (kFirst + I)...), Doubles);
 }
-// x rounded to whole numbers as the lowest bits of a double.
+// x rounded to an integer, in the lowest bits of a double.
 inline Doubles shifted(Doubles x) { return x + 0x1.8p52; }
 inline Doubles rounded(Doubles x) { return shifted(x) - 0x1.8p52; }
 
-// log(a) for normal numbers above zero.
+// log(a) for positive normal numbers.
 inline Doubles log_of_normal(Doubles a) {
   constexpr std::int64_t kOne = 0x3ff0000000000000, kRootOfHalf = 0x3fe6a09e667f3bcd;
   const auto bits = reinterpret_cast<Bits<Doubles>>(a) + (kOne - kRootOfHalf);
   const Bits<Doubles> k = bits >> 52;
   const Doubles m = reinterpret_cast<Doubles>((bits & 0xfffffffffffff) + kRootOfHalf);
-  // An integer below 2^52 as the lowest bits of a double.
+  // Converts an integer below 2^52 to double.
   const Doubles n = reinterpret_cast<Doubles>(k + 0x4330000000000000) - (0x1p52 + 1023);
   const Doubles f = m - 1.0, s = f / (f + 2.0), z = s * s;
   Doubles c = z * (1.0 / 13) + 1.0 / 11;
@@ -33,7 +33,7 @@ inline Doubles log_of_normal(Doubles a) {
   c = c * z + 1.0 / 3;
   return n * 0.6931471805599453 + 2.0 * (s + s * z * c);
 }
-// e^x to the precision of floats, x from -300 to 300.
+// e^x with float precision, for x in [-300, 300].
 inline Doubles exp_for_float(Doubles x) {
   const Doubles n = rounded(x * 1.4426950408889634), r = x - n * 0.6931471805599453;
   Doubles c = r * (1.0 / 3628800) + 1.0 / 362880;
@@ -55,10 +55,10 @@ inline Doubles float_power(Doubles a, Doubles b) {
   const Doubles size = absolute(a), half = b * 0.5;
   const auto usual = (size > 0.0) & (size < kInfinity) & (absolute(b) < kInfinity);
   Doubles t = b * log_of_normal(usual ? size : Doubles{} + 1.0);
-  t = t < -300.0 ? Doubles{} - 300.0 : t;  // far outside of the range of float
+  t = t < -300.0 ? Doubles{} - 300.0 : t;  // outside the range of float
   t = t > 300.0 ? Doubles{} + 300.0 : t;
   Doubles y = exp_for_float(t);
-  // Floats from 2^51 on are even.
+  // All floats from 2^51 on are even integers.
   const auto large = absolute(b) > 0x1p50;
   const auto whole = large | (rounded(b) == b), even = large | (rounded(half) == half);
   y = (a < 0.0) & ~even ? (whole ? -y : Doubles{} + std::numeric_limits<double>::quiet_NaN()) : y;
@@ -67,7 +67,7 @@ inline Doubles float_power(Doubles a, Doubles b) {
   return y;
 }
 
-/// c a^(b + more); the power itself may leave the range of T.
+/// c a^(b + more), also if the power itself is outside the range of T.
 inline Floats scaled_power(Floats c, Floats a, Floats b, double more) {
   constexpr std::make_index_sequence<Lanes<double>::kWidth> kLanes;
   constexpr std::size_t kHalf = Lanes<double>::kWidth;

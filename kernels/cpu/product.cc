@@ -12,10 +12,10 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-// Sums are kept in registers; what does not fit there is slow.
+// Accumulators are in registers; spilling is slow.
 constexpr bool kMany = kRegisters >= 32;
 
-// Rows of W that a tile covers: R whole vectors, the last one cut to `last` lanes if kCut.
+// Rows of W covered by a tile: R vectors, the last one with `last` lanes if kCut.
 template <class L, int R, bool kCut>
 struct Rows {
   using T = typename L::Number;
@@ -34,14 +34,13 @@ struct Rows {
   }
 };
 
-// Asks for what is soon written and lies on other pages, where no CPU looks ahead by itself.
+// Prefetches output columns, since hardware prefetchers do not cross pages.
 template <class T>
 void fetch_to_write(const T* p, std::size_t size) {
   for (std::size_t i = 0; i < size; i += 64 / sizeof(T)) __builtin_prefetch(p + i, 1);
 }
 
-// Indices in a column x of the numbers that the columns of W meet: consecutive, or from a
-// table.
+// Indices in a column x of the factors for the columns of W: consecutive, or from a table.
 struct InOrder {
   template <class T>
   const T* start(const T* x, std::size_t at) const {
@@ -60,11 +59,11 @@ struct ByTable {
   std::size_t operator()(std::size_t p) const { return places[p]; }
 };
 
-// Loops over a tile are unrolled whatever GCC thinks of it: a tile of sums that is indexed by a
-// variable is kept in memory.
+// Loops over a tile have unroll pragmas, since GCC keeps an array of sums in memory if it is
+// indexed by a variable.
 
-// C columns of y for one tile of rows: W's column p times its number of x, p in order. With
-// `ahead`, the next C columns are asked for. A function of its own has all registers to itself.
+// C columns of y for one tile of rows: W's columns times numbers of x, accumulated in order of p.
+// `ahead` prefetches the next C columns. Not inlined, so that all registers are free.
 template <class L, int R, int C, bool kCut, class T, class Places>
 [[gnu::noinline]] void multiply_tile(Rows<L, R, kCut> rows, std::size_t ld, std::size_t k,
                                      const T* w, const T* const* x, std::size_t x_at, Places places,
@@ -101,8 +100,8 @@ template <class L, int R, int C, bool kCut, class T, class Places>
     for (int r = 0; r < R; ++r) rows.store(y[c] + y_at, r, sum[c][r]);
 }
 
-// Cuts m rows into parts of at most R vectors, as equal as can be, and calls f with each and where
-// it begins; the end of the last vector may lie beyond the last row.
+// Splits m rows into nearly equal parts of at most R vectors and calls f(part, first row); the last
+// vector may extend beyond the last row.
 template <class L, int R, class F>
 void for_rows(std::size_t m, F&& f, std::size_t at = 0) {
   constexpr std::size_t kWidth = L::kWidth;
@@ -120,18 +119,18 @@ void for_rows(std::size_t m, F&& f, std::size_t at = 0) {
     if (at < m) for_rows<L, R - 1>(m, f, at);
 }
 
-// Two tile shapes fill many registers with sums: 8 x 3 vectors read W in longer pieces, 4 x 6 read
-// it less often. The part of W that tiles read, all rows of a tile and kDepth columns, stays in the
-// nearest cache until all columns of y have used it. For many columns of y it is copied first: W's
-// own columns may share few cache sets and, if they are long, span many pages. If the nearest cache
-// is too small for it, the next cache is read all the time, and a copy gains nothing.
+// Two tile shapes fill many registers with sums: 8 x 3 vectors read W in longer runs, 4 x 6 read it
+// less often. The block of W that tiles read, all rows of a tile and kDepth columns, remains in the
+// L1 cache for all columns of y. For many columns of y the block is copied first, because W's own
+// columns may conflict in cache sets and, if they are long, span many pages. With an L1 cache that
+// is too small for the block, tiles read from the L2 cache, and a copy gains nothing.
 constexpr std::size_t kDepth = 128, kFarDepth = 1024;
 constexpr std::size_t kPackFrom = kMany ? 160 : 48, kPackHighFrom = 24;
 constexpr std::size_t kHigh = 256, kLong = 2048;
 
 bool copies_fit() { return kDepth * 4 * kLaneBytes <= nearest_cache() * 2 / 3; }
 
-// Rows [from, to) of W, whose columns are ld apart.
+// Rows [from, to) of W, with stride ld between columns.
 template <class L, int R, int C, bool kPacked, class T, class Places>
 void multiply_blocks(std::size_t from, std::size_t to, std::size_t ld, std::size_t k, std::size_t n,
                      const T* w, const T* const* x, Places places, T* const* y, const bool* add,
@@ -140,7 +139,7 @@ void multiply_blocks(std::size_t from, std::size_t to, std::size_t ld, std::size
   constexpr bool kAll[] = {true, true, true, true, true, true, true, true};
   static_assert(C <= std::size(kAll));
   const std::size_t depth = n <= C ? k : copies_fit() ? kDepth : kFarDepth;
-  // The larger of y and x is passed over only once.
+  // Passes only once over the larger one of y and x.
   const std::size_t together = k > ld ? depth : k;
   for (std::size_t begin = 0; begin < k; begin += together)
     for_rows<L, R>(
@@ -164,8 +163,8 @@ void multiply_blocks(std::size_t from, std::size_t to, std::size_t ld, std::size
         from);
 }
 
-// By whole vectors, and what is left of the rows by half a vector where that is enough: CPUs that
-// take two steps for a vector take one for half of it.
+// Whole vectors, and half a vector for a remainder that fits: CPUs that process a vector in two
+// steps process half of it in one.
 #if defined(__AVX512VL__)
 template <class T>
 using Half = Lanes<T, kLaneBytes / 2>;
@@ -179,7 +178,7 @@ std::size_t in_half_a_vector(std::size_t m) {
   return Half<T>::kWidth < Lanes<T>::kWidth && rest <= Half<T>::kWidth ? rest : 0;
 }
 
-// K columns of W times N columns of y, over rows [0, m): dot products side by side.
+// K columns of W times N columns of y, over rows [0, m): independent dot products.
 template <class T, int K, int N>
 void transposed_tile(std::size_t m, std::size_t ld, const T* w, const T* const* y, std::size_t y_at,
                      T* const* x, std::size_t x_at, const bool* add, bool add_all) {
@@ -222,10 +221,10 @@ void transposed_tile(std::size_t m, std::size_t ld, const T* w, const T* const* 
   }
 }
 
-// Rows that are summed before they are added to the result: the same for every n, so that a
-// column's sum does not depend on it.
+// Number of rows accumulated before adding to the result: constant, so that a column's sum is
+// independent of n.
 constexpr std::size_t kSumRows = 1024;
-// Columns of y that stay in the nearest caches while W passes by.
+// Number of columns of y that remain in the L1 and L2 caches during a pass over W.
 constexpr std::size_t kKeepColumns = 48;
 
 template <class T, int K, int N>
@@ -246,8 +245,9 @@ void transposed_columns(std::size_t m, std::size_t k, std::size_t from, std::siz
       transposed_columns<T, K / 2, N>(m, k, done, n, w, y, x, add);
 }
 
-// C columns of W for one tile of rows: y_j times row j of x, j in order. `rows_of(j)` is where the
-// tile's rows of y_j are. kFar: W may be long; the next C columns are asked for then.
+// C columns of W for one tile of rows: the sum of y_j times row j of x, in order of j. `rows_of(j)`
+// is the address of the tile's rows of y_j. kFar: W may be long, so the next C columns are
+// prefetched.
 template <bool kFar, class L, int R, int C, bool kCut, class T, class RowsOf>
 inline void outer_tile(Rows<L, R, kCut> rows, std::size_t ld, std::size_t n, bool add, T* w,
                        RowsOf rows_of, const T* const* x, std::size_t x_at) {
@@ -261,7 +261,7 @@ inline void outer_tile(Rows<L, R, kCut> rows, std::size_t ld, std::size_t n, boo
     for (int c = 0; c < C; ++c) fetch_to_write(w + (C + c) * ld, R * L::kWidth);
   for (std::size_t j = 0; j < n; ++j) {
     const T *a = rows_of(j), *b = x[j] + x_at;
-    asm("" : "+r"(a), "+r"(b));  // or GCC keeps a register for the place of each vector and number
+    asm("" : "+r"(a), "+r"(b));  // otherwise GCC reserves a register for each address
     V v[R];
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) v[r] = rows.load(a, r);
@@ -278,7 +278,7 @@ inline void outer_tile(Rows<L, R, kCut> rows, std::size_t ld, std::size_t n, boo
     for (int r = 0; r < R; ++r) rows.store(w + c * ld, r, sum[c][r]);
 }
 
-// The same as a function of its own, which has all registers to itself.
+// `outer_tile`, not inlined, so that all registers are free.
 template <bool kFar, class L, int R, int C, bool kCut, class T, class RowsOf>
 [[gnu::noinline]] void outer_tile_apart(Rows<L, R, kCut> rows, std::size_t ld, std::size_t n,
                                         bool add, T* w, RowsOf rows_of, const T* const* x,
@@ -286,7 +286,7 @@ template <bool kFar, class L, int R, int C, bool kCut, class T, class RowsOf>
   outer_tile<kFar, L, R, C>(rows, ld, n, add, w, rows_of, x, x_at);
 }
 
-// The empty sum.
+// Result of a product with no terms.
 template <class T>
 void zero(std::size_t size, std::size_t n, T* const* columns, const bool* add,
           const T* start = nullptr) {
@@ -317,7 +317,7 @@ void multiply_columns(std::size_t m, std::size_t k, std::size_t n, const T* w, c
     multiply_blocks<Lanes<T>, 1, 8, false>(0, m, m, k, n, w, x, places, y, add, start);
     return;
   }
-  // Sums of few columns would wait for each other in half a vector.
+  // With few columns, sums in half vectors would be latency-bound.
   const std::size_t half = in_half_a_vector<T>(m), rest = n < 6 && half < m ? 0 : half;
   if (copies_fit() && n >= (m < kHigh ? kPackFrom : kPackHighFrom))
     multiply_blocks<Lanes<T>, 4, C, true>(0, m - rest, m, k, n, w, x, places, y, add, start);
@@ -334,7 +334,7 @@ void multiply(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* 
               T* const* y, const bool* add, const T* start) {
   if (k == 0) {
     zero(m, n, y, add, start);
-  } else if (m == 1 && k > 1) {  // the row as a column
+  } else if (m == 1 && k > 1) {  // a row is a transposed column
     multiply_transposed<T>(k, 1, n, w, x, y, add);
     for (std::size_t j = 0; start && j < n; ++j)
       if (!add[j]) *y[j] += *start;
@@ -357,8 +357,8 @@ void multiply_at(std::size_t m, std::size_t k, std::size_t n, const T* w, const 
 template <class T>
 void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w, const T* const* y,
                          T* const* x, const bool* add) {
-  // Fewer columns of a tall W at once: eight would push each other out of the nearest cache where
-  // they lie a power of two apart.
+  // Fewer simultaneous columns of a tall W: eight columns at a power-of-two stride would evict each
+  // other from the L1 cache.
   constexpr int kShort = static_cast<int>(std::min<std::size_t>(Lanes<T>::kWidth, 8));
   constexpr int kTall = std::min(kShort, 4), kByThree = kMany ? kShort : kTall;
   const bool tall = m >= 2 * kHigh;
@@ -376,15 +376,15 @@ void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w
     transposed_columns<T, kByThree, 3>(m, k, 0, n, w, y, x, add);
 }
 
-// Rows of y are cut so that they stay in the nearest cache for all columns of W; columns are long
-// runs of W then. Those of a long matrix, whose columns lie on pages of their own, and of many
-// columns that fit into the nearest cache are copied together first, tile by tile.
+// Rows of y are split so that they remain in the L1 cache for all columns of W; columns are long
+// runs of W then. For a long matrix, whose columns are on different pages, and for many columns
+// that fit the L1 cache, rows are first copied tile by tile.
 constexpr std::size_t kFew = 24, kNearest = 24 << 10, kMostPacked = 32 << 10;
 constexpr std::size_t kMostColumns = 256;
-constexpr int kOuterRows = kMany ? 4 : 3;  // vectors
+constexpr int kOuterRows = kMany ? 4 : 3;  // in vectors
 
-// kApart: with functions for tiles. GCC needs them for tiles of few rows, too, where it runs out of
-// registers otherwise.
+// kApart: calls outer_tile_apart. Tiles of few rows always do with many registers, since GCC would
+// spill otherwise.
 template <bool kPacked, bool kApart, class L, int R, int C, class T>
 void outer_blocks(std::size_t from, std::size_t to, std::size_t ld, std::size_t k, std::size_t n,
                   bool add, T* w, const T* const* y, const T* const* x) {

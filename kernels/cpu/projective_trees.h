@@ -3,17 +3,17 @@
 // Sums over projective dependency trees, by the algorithm of Eisner (1996; 2000, "Bilexical
 // grammars and their cubic-time parsing algorithms"), in logarithms.
 //
-// Five sums belong to the nodes i .. i+w, where node 0 is the root, each over all ways to draw the
-// arcs between them: A, with the arc from the left end to the right end, and B, with the arc from
-// right to left; S, the common part of A and B; R, with all nodes below the left end, and L, below
-// the right end. Each is a sum over the points where the span is split:
+// Five sums belong to the nodes i .. i+w, where node 0 is the root, each over all sets of arcs
+// between them: A, with the arc from the left end to the right end, and B, with the arc from right
+// to left; S, the common part of A and B; R, with all nodes below the left end, and L, below the
+// right end. Each is a sum over the split points of the span:
 //
 //     S[w][i] = sum_k R[k][i] L[w-1-k][i+k+1]      A = S e^arc(i, i+w), B = S e^arc(i+w, i)
 //     R[w][i] = sum_k A[k+1][i] R[w-1-k][i+k+1]    L[w][i] = sum_k L[k][i] B[w-k][i+k]
 //
-// for k from 0 to w-1. Tables have a row for each w, so that the spans of one width are the lanes
-// of vectors. They are double: differences are not lost, however large scores are. The exponentials
-// of these are of type T. Derivatives in a direction are those of the same lines.
+// for k from 0 to w-1. Tables have one row per w, so that spans of equal width are lanes of
+// vectors. Tables are double, so that differences of large scores are exact enough; their
+// exponentials have type T. Directional derivatives differentiate these formulas.
 #include <algorithm>
 #include <utility>
 
@@ -22,7 +22,7 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
-/// As many doubles as a vector of T has lanes.
+/// Doubles for all lanes of a vector of T.
 template <class T>
 struct DoublePack {
   using D = Lanes<double>;
@@ -57,7 +57,7 @@ struct DoublePack {
   friend DoublePack larger(const DoublePack& a, const DoublePack& b) {
     return each(a, b, [](auto x, auto y) { return x < y ? y : x; });
   }
-  /// a / b, or zero where b is.
+  /// a / b, or zero if b is zero.
   friend DoublePack quotient(const DoublePack& a, const DoublePack& b) {
     return each(a, b, [](auto x, auto y) { return y == 0.0 ? y : x / y; });
   }
@@ -66,7 +66,7 @@ struct DoublePack {
     for (auto& v : y.part) v = typename D::V{} + x;
     return y;
   }
-  /// `to` in place of minus infinity.
+  /// Replaces minus infinity by `to`.
   DoublePack forbidden_as(double to) const {
     DoublePack y = *this;
     for (auto& v : y.part) v = v == -kInfinity<double> ? typename D::V{} + to : v;
@@ -102,8 +102,8 @@ struct DoublePack {
   }
 };
 
-/// The sums of a sentence; `tables` has room for DependencyTables::kTables, for any number of
-/// derivatives as well.
+/// Sums of a sentence; `tables` has DependencyTables::kTables tables, enough for derivatives as
+/// well.
 template <class T>
 class ProjectiveTrees {
   using L = Lanes<T>;
@@ -123,7 +123,7 @@ class ProjectiveTrees {
   std::size_t size() const { return DependencyTables::kTables * size_; }
   double log_partition() const { return sums_[place(kRight, nodes_ - 1, 0)]; }
 
-  /// Fills in the sums; `arcs` are {nodes, nodes}, column-major.
+  /// Computes the sums; `arcs` are {nodes, nodes}, column-major.
   void find_sums(const T* arcs) {
     std::fill_n(sums_, size(), -kInfinity<double>);
     for (std::size_t i = 0; i < nodes_; ++i)
@@ -137,12 +137,12 @@ class ProjectiveTrees {
       }
       for_spans(Sum(*this, kRight, w), [&](const Sum& s) { add_up(s); });
       for_spans(Sum(*this, kLeft, w), [&](const Sum& s) { add_up(s); });
-      // A single root allows no span below it that leaves out words.
+      // A single root requires the spans below it to cover all words.
       if (single_root_ && w + 1 < nodes_) sums_[place(kRight, w, 0)] = -kInfinity<double>;
     }
   }
 
-  /// After find_sums: the probabilities of all spans, in tables of T.
+  /// After find_sums: computes the probabilities of all spans into tables of T.
   void find_probabilities(T* mass) const {
     descend(mass, [&](const Sum& s, V own) {
       const Pack all = own_sums(s);
@@ -154,8 +154,8 @@ class ProjectiveTrees {
     });
   }
 
-  /// The entropy, by the chain rule: that of the split of each span, by its probability. `mass`
-  /// becomes that of find_probabilities.
+  /// Entropy by the chain rule: the entropy of each span's split, weighted by the span's
+  /// probability. Fills in `mass` like find_probabilities.
   double entropy(T* mass) const {
     double sum = 0;
     descend(mass, [&](const Sum& s, V own) {
@@ -175,7 +175,7 @@ class ProjectiveTrees {
     return sum;
   }
 
-  /// Derivatives of the logarithms of the sums in a direction(head, dependent).
+  /// Derivatives of the log sums in a direction(head, dependent).
   template <class Direction>
   void find_derivatives(Direction direction, double* d) const {
     std::fill_n(d, size(), 0.0);
@@ -187,7 +187,7 @@ class ProjectiveTrees {
         weight = weight + p;
         total = total + p * (Pack::load(d + x) + Pack::load(d + y));
       });
-      quotient(total, weight).store(d + s.own);  // weights add up to one, but for rounding
+      quotient(total, weight).store(d + s.own);  // weights sum to one, apart from rounding
     };
     for (std::size_t w = 1; w < nodes_; ++w) {
       for_spans(Sum(*this, kShared, w), mean);
@@ -201,7 +201,7 @@ class ProjectiveTrees {
     }
   }
 
-  /// After find_derivatives: the probabilities of all spans, and their derivatives.
+  /// After find_derivatives: computes the probabilities of all spans, and their derivatives.
   void find_probabilities(const double* d, T* mass, double* d_mass) const {
     std::fill_n(d_mass, size(), 0.0);
     const auto share = [&](const Sum& s, V own) {
@@ -224,7 +224,7 @@ class ProjectiveTrees {
     });
   }
 
-  /// use(head, dependent, element): of tables of spans, those that are arcs.
+  /// Calls use(head, dependent, element) for all spans of a table that are arcs.
   template <class X, class Use>
   void each_arc(const X* table, Use use) const {
     for (std::size_t w = 1; w < nodes_; ++w)
@@ -246,8 +246,8 @@ class ProjectiveTrees {
     return arc(arcs, nodes_, head, dependent);
   }
 
-  /// A vector of the spans of one width: where their sum lies, and the two factors of the first
-  /// term; those of the others follow by steps.
+  /// Vector of spans of one width: index of their sum, and of the two factors of the first term;
+  /// those of later terms follow by strides.
   struct Sum {
     std::size_t own, x, y, width, spans, stride;
     Sum(const ProjectiveTrees& t, Table table, std::size_t w)
@@ -256,7 +256,7 @@ class ProjectiveTrees {
       if (table == kRight) x = t.place(kToRight, 1, 0), y = t.place(kRight, w - 1, 1);
       if (table == kLeft) x = t.place(kLeft, 0, 0), y = t.place(kToLeft, w, 0);
     }
-    /// Zero in the lanes behind the last span.
+    /// Zeroes the lanes beyond the last span.
     V only(V v) const {
       V lane;
       for (std::size_t k = 0; k < L::kWidth; ++k) lane[k] = static_cast<T>(k);
@@ -264,7 +264,7 @@ class ProjectiveTrees {
     }
   };
 
-  /// f(sum) for the spans of one width.
+  /// Calls f(sum) for the spans of one width.
   template <class F>
   void for_spans(Sum s, F f) const {
     for (;;) {
@@ -273,7 +273,7 @@ class ProjectiveTrees {
       s.own += L::kWidth, s.x += L::kWidth, s.y += L::kWidth, s.spans -= L::kWidth;
     }
   }
-  /// f(x, y): where the factors of each term lie.
+  /// Calls f(x, y) with the indices of the factors of each term.
   template <class F>
   [[gnu::always_inline]] static void each_term(const Sum& s, F f) {
     for (std::size_t k = 0, x = s.x, y = s.y; k < s.width; ++k, x += s.stride, y -= s.stride - 1)
@@ -293,7 +293,7 @@ class ProjectiveTrees {
     (shift + Pack::from(log(sum))).store(sums_ + s.own);
   }
 
-  /// Infinity in place of minus infinity, so that what there is no way to has no terms.
+  /// Replaces minus infinity by infinity, so that impossible spans have terms of probability zero.
   Pack own_sums(const Sum& s) const {
     return Pack::load(sums_ + s.own).forbidden_as(kInfinity<double>);
   }
@@ -302,7 +302,7 @@ class ProjectiveTrees {
     return s.only(positive(e));
   }
 
-  /// From the whole sentence to its parts: share(sum, mass) passes on the mass of each span.
+  /// Top-down pass: share(sum, mass) distributes the mass of each span to its parts.
   template <class Share>
   void descend(T* mass, Share share) const {
     descend(mass, share, [](std::size_t, std::size_t) {});

@@ -7,7 +7,7 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-// Operand k of every node at batch element e; an operand without a batch repeats.
+// Operand k of every node at batch element e; an operand with a batch of one repeats.
 template <class T>
 struct Operand {
   Operand(const Batch<T>& b, std::size_t k) : step(b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()) {}
@@ -15,13 +15,13 @@ struct Operand {
   P* at(P* p, std::size_t e) const {
     return p + e * step;
   }
-  // Whether the write for element e adds: later elements do when all share one operand.
+  // True if the write for element e adds: a shared operand accumulates from its second element on.
   bool adds(bool first_adds, std::size_t e) const { return first_adds || (step == 0 && e > 0); }
   std::size_t step;
 };
 
-// Stores or adds, for n elements, what f makes of vectors of its operands: f(of), where of(p) is
-// the vector at p. Not a plain loop, whose rounding GCC lets depend on where the operands lie.
+// Stores or adds f(of) for n elements, where of(p) loads the vector at p. Vectorized explicitly,
+// since GCC's rounding in a plain loop depends on alignment.
 template <class T, class F>
 void write(bool add, T* to, std::size_t n, F f) {
   each_vector<T>(n, [=](std::size_t at, auto part) {
@@ -29,7 +29,7 @@ void write(bool add, T* to, std::size_t n, F f) {
   });
 }
 
-// x in the lanes of a vector at `at` that are elements `begin` to `end`, zero in the others.
+// x in the lanes of elements [begin, end) of the vector at `at`, zero in the other lanes.
 template <class T>
 typename Lanes<T>::V between(T x, std::size_t begin, std::size_t end, std::size_t at) {
   using V = typename Lanes<T>::V;
@@ -43,7 +43,7 @@ typename Lanes<T>::V between(T x, std::size_t begin, std::size_t end, std::size_
   return inside ? V{} + x : V{};
 }
 
-// The output gate, before the last, of the gates that begin at `gates`.
+// The output gate, the last gate but one, of the gates at `gates`.
 template <class T, class P>
 P* output_gate(const Batch<T>& b, P* gates) {
   return gates + b.dim(1).batch_size() - 2 * b.dim().batch_size();
@@ -109,8 +109,8 @@ void lstm_cell_forward(const Batch<T>& b) {
 
 namespace {
 
-// The gradients of the cell before and of the gates, of node i, in one pass over what they read.
-// They are not of one size, so they cannot lie in the same memory.
+// Gradients of the previous cell and of the gates of node i, in one pass. Their sizes differ, so
+// the operands cannot alias.
 template <class T>
 void one_child_backward(const GradientBatch<T>& b, std::size_t i) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;

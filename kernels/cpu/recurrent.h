@@ -10,11 +10,11 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// {(3+K)H} sums to gates: i, f_1 ... f_K, o through the logistic function (the f_k after
-    /// adding the forget bias), g through tanh.
+    /// Activates {(3+K)H} sums into gates: i, f_1 ... f_K, o by the logistic function (the f_k
+    /// after adding the forget bias), g by tanh.
     template <class T> void lstm_activate_forward(const Batch<T>& b);
     template <class T> void lstm_activate_backward(const GradientBatch<T>& b);
-    /// c = i g + sum_k f_k c_k; the operands are the K cells and the gates.
+    /// c = i g + sum_k f_k c_k; operands: the K cells and the gates.
     template <class T> void lstm_cell_forward(const Batch<T>& b);
     template <class T> void lstm_cell_backward(const GradientBatch<T>& b);
     /// h = o tanh(c)

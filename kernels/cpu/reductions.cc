@@ -21,7 +21,7 @@ T sum_of_squares(const T* x, std::size_t n) {
 
 }  // namespace
 
-// Every struct: `value(x, n)` is y, `slope(x, y)` is dy/dx as an Eigen expression.
+// In each struct, `value(x, n)` is y, and `slope(x, y)` is dy/dx as an Eigen expression.
 
 template <>
 struct Function<ElemsSum> {
@@ -41,7 +41,7 @@ struct Function<ElemsMean> {
   static T value(const T* x, std::size_t n) {
     const T mean = sum_of(x, n) / static_cast<T>(n);
     if (std::isfinite(mean)) return mean;
-    long double sum = 0;  // too large for T, the mean may be not
+    long double sum = 0;  // the sum overflows T, the mean may not
     for (std::size_t k = 0; k < n; ++k) sum += x[k];
     return static_cast<T>(sum / static_cast<long double>(n));
   }
@@ -69,7 +69,8 @@ struct Function<ElemsNorm> {
   static T value(const T* x, std::size_t n) {
     using Limits = std::numeric_limits<T>;
     const T squares = sum_of_squares(x, n);
-    // Squares of very large and very small elements leave the range of T where their root does not.
+    // Squares of very large or very small elements leave the range of T although their root does
+    // not.
     if (!(squares <= Limits::max()) || squares < Limits::min() / Limits::epsilon())
       return array(x, n).matrix().stableNorm();
     return std::sqrt(squares);
@@ -123,7 +124,7 @@ void ReduceBatches<kMean>::forward(const Batch<T>& b) {
     if (!kMean) continue;
     y *= scale;
     if (y.allFinite()) continue;
-    y = array(x, n) * scale;  // the sum was too large
+    y = array(x, n) * scale;  // the sum overflowed
     for (std::size_t k = 1; k < batch; ++k) y += array(x + k * n, n) * scale;
   }
 }

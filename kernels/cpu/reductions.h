@@ -5,7 +5,7 @@
 
 namespace dynet::cpu {
 
-// Each names a function of all elements of a batch element and its gradient; defined in
+// Tags of functions of all elements of a batch element, and their gradients; defined in
 // reductions.cc.
 struct ElemsSum;
 struct ElemsMean;
@@ -21,7 +21,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The sum of the batch elements, or their mean.
+    /// Sum or mean of the batch elements.
     template <bool kMean> struct ReduceBatches {
       template <class T>
       static void forward(const Batch<T>& b);

@@ -7,13 +7,13 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
-/// The one broadcasting rule as a loop: rows of `inner` elements of the result; in each operand a
-/// row either moves along or stays at one element, and rows start where the outer dimensions say.
+/// Loop that implements the broadcasting rule: rows of `inner` elements of the result; along a row
+/// each operand advances or repeats one element, and row offsets follow from the outer dimensions.
 template <std::size_t N>
 struct RowLoop {
   std::size_t inner = 1;
-  std::array<bool, N> moves{};  // operand k moves along a row
-  unsigned outer = 0;           // outer dimensions
+  std::array<bool, N> moves{};  // operand k advances along a row
+  unsigned outer = 0;           // number of outer dimensions
   std::array<std::size_t, kMaxTensorDim + 1> extent{};
   std::array<std::array<std::size_t, kMaxTensorDim + 1>, N> stride{};
 
@@ -26,7 +26,7 @@ struct RowLoop {
     unsigned n = 0;
     for (unsigned i = 0; i <= out.nd; ++i) {
       const std::size_t s = i < out.nd ? out.d[i] : out.bd;
-      if (s == 1) continue;  // every operand has 1 here
+      if (s == 1) continue;  // size 1 in every operand
       std::array<bool, N> here{};
       for (std::size_t k = 0; k < N; ++k) {
         const Dim& d = *operands[k];
@@ -56,7 +56,7 @@ struct RowLoop {
     }
   }
 
-  /// Calls row(offset in the result, offsets in the operands).
+  /// Calls row(offset in the result, offsets in the operands) for every row.
   template <class Row>
   void each(Row&& row) const {
     std::array<std::size_t, kMaxTensorDim + 1> at{};
@@ -75,7 +75,7 @@ struct RowLoop {
   }
 };
 
-/// Adds a row of gradients to an operand's row, or its sum to the one element.
+/// Adds a row of gradients to an operand's row, or their sum to its single element.
 template <class T, class Row>
 void accumulate(bool moves, T* to, std::size_t n, const Row& row) {
   if (moves)

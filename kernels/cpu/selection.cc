@@ -142,10 +142,10 @@ void alias_backward(const GradientBatch<T>& b) {
 
 namespace {
 
-/// Positions of the elements of a result in the operand, in the result's order.
+/// Positions in the operand of a result's elements, in the order of the result.
 class Walk {
  public:
-  /// The next dimension of the result: its size, and how far apart its slices are in the operand.
+  /// Appends a dimension of the result: its size, and the stride of its slices in the operand.
   void append(std::size_t size, std::size_t step) {
     empty_ = empty_ || size == 0;
     if (size == 1) return;
@@ -157,9 +157,8 @@ class Walk {
     step_[rank_++] = step;
   }
 
-  /// For every run of elements that lie side by side in the result: `use` gets where it starts
-  /// there, where in the operand (the first run at `start`), how far apart its elements are there,
-  /// and how many they are.
+  /// Calls use(start in the result, start in the operand, stride in the operand, length) for every
+  /// run of contiguous elements of the result; the first run starts at `start` of the operand.
   template <class Use>
   void run(std::size_t start, Use use) const {
     if (empty_) return;
@@ -199,7 +198,7 @@ void walk_forward(const Batch<T>& b, const Walk& walk, std::size_t start) {
   }
 }
 
-/// With `all` the result has every element of the operand.
+/// `all`: every element of the operand is in the result.
 template <class T>
 void walk_backward(const GradientBatch<T>& b, const Walk& walk, std::size_t start, bool all) {
   for (std::size_t i = 0; i < b.count; ++i) {

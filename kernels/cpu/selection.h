@@ -12,7 +12,7 @@ DYNET_EACH_ISA(
     template <class T> void pick_backward(const GradientBatch<T>& b);
     template <class T> void pick_batch_forward(const Batch<T>& b);
     template <class T> void pick_batch_backward(const GradientBatch<T>& b);
-    /// The slices of all indices, the same for every batch element.
+    /// Slices of all indices, identical for all batch elements.
     template <class T> void select_forward(const Batch<T>& b);
     template <class T> void select_backward(const GradientBatch<T>& b);
 
@@ -22,7 +22,7 @@ DYNET_EACH_ISA(
     template <class T> void pick_range_forward(const Batch<T>& b);
     template <class T> void pick_range_backward(const GradientBatch<T>& b);
 
-    /// The gradient of a node that is its operand under another shape.
+    /// Gradient of a node that aliases its operand with another shape.
     template <class T> void alias_backward(const GradientBatch<T>& b);
 
     template <class T> void transpose_forward(const Batch<T>& b);

@@ -5,22 +5,23 @@
 
 #include "kernels/cpu/exponential.h"
 
-// Semi-Markov chains (Sarawagi, Cohen 2004), in logarithms. With b_t(j) the log sum over the ways
-// to a segment of label j that begins at t, and e_t(j) to one that ends there,
+// Semi-Markov chains (Sarawagi, Cohen 2004) in log space. With b_t(j) the log sum over all prefixes
+// before a segment of label j that begins at t, and e_t(j) over all prefixes that end with a
+// segment of label j at t,
 //
 //     b_t(j) = log sum_i e^(e_{t-1}(i) + a(i, j)),   e_t(j) = log sum_l e^(b_{t-l+1}(j) + s_t(l,
 //     j)),
 //
-// the label before has probability p_t(i | j) and the length q_t(l | j), the terms of these sums by
-// the sums. From the last position back, those of segments that end at t are shared out among
-// lengths by q, those that begin at t among labels before by p. All of that are sums of positive
-// numbers, so nothing is lost by cancellation. Derivatives in a direction, which the gradients of
-// marginals and of the entropy are made of, are those of these lines.
+// the previous label has probability p_t(i | j) and the length q_t(l | j), the terms of these sums
+// over the sums. From the last position backwards, the probability of segments that end at t is
+// distributed to lengths by q, and that of segments that begin at t to previous labels by p. All
+// sums have positive terms, so nothing cancels. Directional derivatives, used for the gradients of
+// marginals and of the entropy, differentiate these formulas.
 
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-/// The scores of a batch element of a node, and its scratch.
+/// Scores of a batch element of a node, and its scratch.
 template <class T>
 struct Segmented {
   std::size_t labels, longest, length;
@@ -43,7 +44,7 @@ struct Segmented {
   /// Index of the scores of segments of length l that end at t.
   std::size_t place(std::size_t t, std::size_t l) const { return (t * longest + l - 1) * labels; }
   std::size_t most(std::size_t t) const { return std::min(longest, t + 1); }
-  /// Shift subtracted from the log sums at t and all behind it.
+  /// Shift subtracted from the log sums at t and at all later positions.
   T& taken(std::size_t t) const { return scratch[tables.shifts() + t]; }
   T* ends(std::size_t t) const { return row(tables.ends(), t); }
   T* begins(std::size_t t) const { return row(tables.begins(), t); }
@@ -58,8 +59,8 @@ struct Segmented {
   T* row(std::size_t table, std::size_t t) const { return scratch + table + t * labels; }
 };
 
-/// use(l, z): the log weights of labels from `at` on, of each length of segments that end at t;
-/// `off` was taken off all of them.
+/// Calls use(l, z) with the log weights of labels from `at` on, for each length of segments that
+/// end at t; the weights are relative to the shift `off`.
 template <class T, class Part, class Use>
 void each_length(const Segmented<T>& s, std::size_t t, T off, std::size_t at, Part part, Use use) {
   using L = Lanes<T>;
@@ -70,7 +71,7 @@ void each_length(const Segmented<T>& s, std::size_t t, T off, std::size_t at, Pa
   }
 }
 
-/// Fills in log sums, and returns that over all ways.
+/// Computes the log sums, and returns the log-partition.
 template <class T>
 double run_forward(const Segmented<T>& s) {
   using L = Lanes<T>;
@@ -104,14 +105,14 @@ double run_forward(const Segmented<T>& s) {
     T m = kNever;
     for (std::size_t j = 0; j < n; ++j) m = ends[j] > m ? ends[j] : m;
     s.taken(t) = m = shift(m);
-    array(ends, n) -= m;  // so that numbers stay small, however long the sentence
+    array(ends, n) -= m;  // keeps numbers small in long sentences
     scale += static_cast<double>(m);
   }
   return scale + static_cast<double>(log_sum_of(s.ends(s.length - 1), s.stop));
 }
 
-/// use(j, at, size, p): of the probabilities p_t(i | j), those from i = at on. All are zero for a
-/// label that no way leads to.
+/// Calls use(j, at, size, p) with the probabilities p_t(i | j) for i from `at`. Unreachable labels
+/// have zero probabilities.
 template <class T, class Use>
 void each_step(const Segmented<T>& s, std::size_t t, Use use) {
   const T *const before = s.ends(t - 1), *const begins = s.begins(t);
@@ -127,7 +128,7 @@ void each_step(const Segmented<T>& s, std::size_t t, Use use) {
       use);
 }
 
-/// use(l, q): the probabilities q_t(l | j) of labels from `at` on.
+/// Calls use(l, q) with the probabilities q_t(l | j) of labels from `at` on.
 template <class T, class Part, class Use>
 void each_share(const Segmented<T>& s, std::size_t t, std::size_t at, Part part, Use use) {
   const auto all = Lanes<T>::load(s.ends(t) + at, part);
@@ -136,8 +137,8 @@ void each_share(const Segmented<T>& s, std::size_t t, std::size_t at, Part part,
   });
 }
 
-/// Fills in probabilities; after run_forward. use(t, l, at, part, m): those of segments. All are
-/// zero where there is no way.
+/// Computes probabilities; after run_forward. Calls use(t, l, at, part, m) with those of segments.
+/// All are zero if there is no valid segmentation.
 template <class T, class Use>
 void run_backward(const Segmented<T>& s, Use use) {
   using L = Lanes<T>;
@@ -172,24 +173,24 @@ void run_backward(const Segmented<T>& s, Use use) {
   }
 }
 
-/// In what direction derivatives are taken: that of all scores, for which the logarithms of
-/// probabilities do as well, or that of those of segments by `segments`.
+/// Direction of a derivative: all scores, represented by the log-probabilities, or the scores of
+/// segments alone, in `segments`.
 template <class T>
 struct ScoreDirection {
   const T* segments = nullptr;
 
-  /// Direction of the scores at `at`, of segments whose lengths have the probabilities q.
+  /// Direction of the scores at `at`, for segments whose lengths have the probabilities q.
   template <class Part, class V>
   V segment(std::size_t at, Part part, V q) const {
     if (segments) return Lanes<T>::load(segments + at, part);
     return q == T(0) ? V{} : log(q);
   }
-  /// Direction of a transition or a stop score, by the probability that it is part of.
+  /// Direction of a transition or a stop score, by its probability.
   T by(T p) const { return segments || p == T(0) ? T(0) : std::log(p); }
 };
 
-/// use(i, j, d): the derivatives of the probabilities that a segment of label i ends before t,
-/// where one of label j begins.
+/// Calls use(i, j, d) with the derivatives of the probabilities that a segment of label i ends
+/// before t and one of label j begins at t.
 template <class T, class Use>
 void each_step_derivative(const Segmented<T>& s, std::size_t t, const ScoreDirection<T>& d,
                           Use use) {
@@ -201,7 +202,7 @@ void each_step_derivative(const Segmented<T>& s, std::size_t t, const ScoreDirec
   });
 }
 
-/// Fills in derivatives; after run_backward. use(t, l, at, part, dm): those of segments.
+/// Computes derivatives; after run_backward. Calls use(t, l, at, part, dm) with those of segments.
 template <class T, class Use>
 void run_derivatives(const Segmented<T>& s, const ScoreDirection<T>& d, Use use) {
   using L = Lanes<T>;
@@ -250,16 +251,16 @@ void run_derivatives(const Segmented<T>& s, const ScoreDirection<T>& d, Use use)
   }
 }
 
-/// f(sentence, node, element) for all of them.
+/// Calls f(sentence, node, element) for all batch elements.
 template <class T, class F>
 void each_segmented(const Batch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) f(Segmented<T>(b, i, e), i, e);
 }
 
-/// Gradients of all operands, one after the other, whose memory was cleared if it is to be stored.
-/// segments(sentence, node, element, to) goes through segments and adds to the gradient of their
-/// scores, unless `to` is null; rest(sentence, node, element, k, to) adds to that of operand k.
+/// Gradients of all operands, one after another; memory is zeroed before a store.
+/// segments(sentence, node, element, to) adds to the gradient of the segment scores unless `to` is
+/// null; rest(sentence, node, element, k, to) adds to that of operand k.
 template <class T, class S, class R>
 void segmented_gradients(const GradientBatch<T>& b, S segments, R rest) {
   const auto clear = [&](std::size_t k, std::size_t i) {
@@ -278,8 +279,8 @@ void segmented_gradients(const GradientBatch<T>& b, S segments, R rest) {
         for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) rest(Segmented<T>(b, i, e), i, e, k, to);
 }
 
-/// For run_backward and run_derivatives: adds `factor` times what they find to `to`, if it is
-/// there.
+/// Callback of run_backward and run_derivatives that adds `factor` times each result to `to` unless
+/// that is null.
 template <class T>
 auto adding_segments(const Segmented<T>& s, T factor, T* to) {
   return [&s, factor, to](std::size_t t, std::size_t l, std::size_t at, auto part, auto m) {
@@ -287,8 +288,7 @@ auto adding_segments(const Segmented<T>& s, T factor, T* to) {
   };
 }
 
-/// Adds `factor` times the expected number of uses of each score of operand k, which is not the
-/// first.
+/// Adds `factor` times the expected count of each score of operand k > 0.
 template <class T>
 void add_expected_uses(const Segmented<T>& s, std::size_t k, T factor, T* to) {
   const std::size_t n = s.labels;
@@ -300,7 +300,7 @@ void add_expected_uses(const Segmented<T>& s, std::size_t k, T factor, T* to) {
       if (weight != T(0)) array(to + j * n + at, size) += weight * array(p, size);
     });
 }
-/// The same with derivatives.
+/// Adds `factor` times the derivatives of the expected counts.
 template <class T>
 void add_derivatives_of_uses(const Segmented<T>& s, std::size_t k, T factor,
                              const ScoreDirection<T>& d, T* to) {
@@ -312,8 +312,8 @@ void add_derivatives_of_uses(const Segmented<T>& s, std::size_t k, T factor,
                          [&](std::size_t i, std::size_t j, T x) { to[j * n + i] += factor * x; });
 }
 
-/// use(k, place): each use of a score of operand k by segments, which may be of several elements;
-/// returns those of the next.
+/// Calls use(k, place) for each use of a score of operand k by the segments of this element;
+/// returns the first segment of the next element.
 template <class T, class Use>
 const Segment* each_use(const Segmented<T>& s, const Segment* segments, Use use) {
   for (std::size_t t = 0; t < s.length; t += segments++->length) {
@@ -365,7 +365,7 @@ void SemiCrfLogProb::forward(const Batch<T>& b) {
     each_use(s, segments_of(b, i, e), [&](std::size_t k, std::size_t place) {
       score += static_cast<double>(operands[k][place]);
     });
-    const bool possible = score != -kInfinity<double>;  // else all may be impossible
+    const bool possible = score != -kInfinity<double>;  // otherwise log Z may also be -infinity
     b.out(i)[e] = possible ? std::min(T(0), static_cast<T>(score - all)) : -kInfinity<T>;
     if (possible && std::isnan(score - all)) b.out(i)[e] = static_cast<T>(score - all);
   });
@@ -418,8 +418,8 @@ void SemiCrfMarginals::backward(const GradientBatch<T>& b) {
       });
 }
 
-// By the chain rule, from the last position back: that of the last label, of each length given the
-// end of a segment, and of each label before given its beginning.
+// Entropy by the chain rule, from the last position backwards: that of the last label, of each
+// length given the end of a segment, and of each previous label given the beginning.
 template <class T>
 void SemiCrfEntropy::forward(const Batch<T>& b) {
   each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
@@ -449,10 +449,10 @@ void SemiCrfEntropy::forward(const Batch<T>& b) {
   });
 }
 
-// With x the scores and m the expectations of their uses, H = log Z - m' x, so dH = -x' dm: the
-// derivative of m in the direction of the scores. The logarithms of p_t and q_t of a way add up to
-// its score less log Z, and such a constant changes no marginal: they are the same direction, and a
-// small one where scores are large.
+// With x the scores and m the expected counts, H = log Z - m' x, so dH = -x' dm: the derivative of
+// m in the direction of the scores. log p_t and log q_t along a segmentation sum to its score minus
+// log Z, a constant that changes no marginal. Log-probabilities are therefore an equivalent
+// direction, with small values for large scores.
 template <class T>
 void SemiCrfEntropy::backward(const GradientBatch<T>& b) {
   segmented_gradients(

@@ -8,7 +8,7 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// The logarithm of the sum of e^score over all ways to cut a sequence into segments.
+    /// Log-partition: the log of the sum of e^score over all segmentations.
     struct SemiCrfLogPartition {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -16,7 +16,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The log-probability of the segments of SemiCrfAttr.
+    /// Log-probability of the segments of SemiCrfAttr.
     struct SemiCrfLogProb {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -24,7 +24,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The probability of each segment.
+    /// Probability of each segment.
     struct SemiCrfMarginals {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -32,7 +32,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The entropy of the distribution over ways to cut.
+    /// Entropy of the distribution over segmentations.
     struct SemiCrfEntropy {
       template <class T>
       static void forward(const Batch<T>& b);

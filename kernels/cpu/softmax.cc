@@ -11,9 +11,9 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-/// For every column, `done(c, log_sum, shift)`: the log of the sum of e^(x - shift), where
-/// `shift_of` makes the shift of the largest x. Kept apart, the two lose nothing when scores are
-/// large.
+/// Calls done(c, log_sum, shift) for every column: `log_sum` is the log of the sum of e^(x -
+/// shift), with the shift from `shift_of` of the maximum. Separate numbers are exact for large
+/// scores.
 template <class T, class Column, class Done>
 void log_sums(std::size_t columns, std::size_t n, T (*shift_of)(T), Column column, Done done) {
   alignas(64) T sums[kBuffer], shifts[kBuffer];
@@ -155,7 +155,8 @@ void log_softmax_backward(const GradientBatch<T>& b) {
   }
 }
 
-// Keeps what was subtracted from the scores, and the log of the sum of what is left.
+// Stores the shift of the scores and the log of the sum of their shifted exponentials, for
+// backward.
 template <class T>
 void logsumexp_along_forward(const Batch<T>& b) {
   const Along a = along(b);
@@ -219,7 +220,7 @@ void logsumexp_along_backward(const GradientBatch<T>& b) {
           });
       continue;
     }
-    // Element `at` of what went in is summed up in which of what came out.
+    // Index of the result that element `at` of the operand is reduced to.
     const auto result_of = [&](std::size_t at) {
       return at / (a.size * a.inner) * a.inner + at % a.inner;
     };

@@ -14,7 +14,7 @@ DYNET_EACH_ISA(
     template <class T> void log_softmax_forward(const Batch<T>& b);
     template <class T> void log_softmax_backward(const GradientBatch<T>& b);
 
-    /// The log of the sum of exponentials along a dimension, which SoftmaxAttr names.
+    /// Log-sum-exp along the dimension in SoftmaxAttr.
     template <class T> void logsumexp_along_forward(const Batch<T>& b);
     template <class T> void logsumexp_along_backward(const GradientBatch<T>& b);
 

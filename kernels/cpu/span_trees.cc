@@ -6,20 +6,19 @@
 #include "kernels/cpu/exponential.h"
 #include "kernels/cpu/scaled.h"
 
-// Binary trees over words. With I(s) the sum of e^score over the trees of a span s and N(s) the
-// same without the score of s itself, s falls apart into l and r with probability p(l, r | s) =
-// I(l) I(r) / N(s); marginals come from the whole sentence down as m(l) = sum over the spans s that
-// l is a part of, of p(l, r | s) m(s), and the same for r. All of them are sums of positive
-// numbers, so nothing is lost by cancellation. Derivatives in a direction, which the gradients of
-// marginals and of the entropy are made of, are those of these lines. Baker 1979, "Trainable
-// grammars for speech recognition"; Stern, Andreas, Klein 2017 for scores of spans.
+// Binary trees over words. With I(s) the sum of e^score over the trees of a span s, and N(s) the
+// sum without the score of s itself, s splits into l and r with probability p(l, r | s) = I(l) I(r)
+// / N(s); marginals follow top-down by m(l) = sum of p(l, r | s) m(s) over all spans s with a part
+// l, and likewise for r. All sums have positive terms, so nothing cancels. Directional derivatives,
+// used for the gradients of marginals and of the entropy, differentiate these formulas. Baker 1979,
+// "Trainable grammars for speech recognition"; Stern, Andreas, Klein 2017 for scores of spans.
 //
-// All spans of one width are made at once: those that they fall apart into lie side by side.
+// All spans of one width are computed together: their parts are contiguous.
 
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-/// The scores of a batch element of a node, and its scratch.
+/// Scores of a batch element of a node, and its scratch.
 template <class T>
 struct Chart {
   std::size_t words, labels;
@@ -35,23 +34,23 @@ struct Chart {
         scratch(reinterpret_cast<double*>(
             b.aux(i) + element * (b.node(i).form->aux(b.graph, b.node(i)) / b.dim(0, i).bd))) {}
 
-  /// Scores.
+  /// Number of scores.
   std::size_t size() const { return words * words * labels; }
-  /// Index of the score of a label of the span from word i to j.
+  /// Index of the score of a label for the span from word i to j.
   std::size_t score_at(std::size_t i, std::size_t j, std::size_t label) const {
     return (label * words + j) * words + i;
   }
-  /// Spans of a width in a table.
+  /// Row of a table with the spans of one width.
   double* row(std::size_t table, std::size_t width) const {
     return scratch + table + tables.at(width, 0);
   }
-  /// The element for the span from word i to j.
+  /// Element of a table for the span from word i to j.
   double& of(std::size_t table, std::size_t i, std::size_t j) const {
     return scratch[table + tables.at(j - i + 1, i)];
   }
 };
 
-/// Numbers of a pair of tables.
+/// Row of a pair of tables that store scaled numbers.
 template <class T>
 struct ScaledRow {
   double *m, *e;
@@ -69,10 +68,10 @@ struct ScaledRow {
   }
 };
 
-/// Spans with one last word, a piece of a column of the scores.
+/// Contiguous spans with one last word: a piece of a column of the scores.
 struct Piece {
   static constexpr std::size_t kMost = 256;
-  std::size_t first, last, count;  // of the first words; they are neighbours
+  std::size_t first, last, count;  // spans from word first + i to last, i < count
 };
 template <class F>
 void each_piece(std::size_t words, F f) {
@@ -92,7 +91,7 @@ void scatter(const Chart<T>& c, std::size_t table, const Piece& p, const From* f
     c.of(table, p.first + i, p.last) = static_cast<double>(from[i]);
 }
 
-/// to[i] = e^(score - largest[i]) of a label.
+/// to[i] = e^(score - largest[i]) for one label.
 template <class T>
 void label_exponentials(const Chart<T>& c, const Piece& p, std::size_t label, const T* largest,
                         T* to) {
@@ -101,7 +100,7 @@ void label_exponentials(const Chart<T>& c, const Piece& p, std::size_t label, co
   exponentials(to, p.count);
 }
 
-/// The probabilities of labels, given the spans of a piece. All are zero for a span that has no
+/// Conditional probabilities of labels, given the spans of a piece; zero for a span without any
 /// label.
 template <class T>
 class Labels {
@@ -125,7 +124,7 @@ class Labels {
   alignas(64) double factor_[Piece::kMost], q_[Piece::kMost];
 };
 
-/// Fills in `largest` and `labels`, and `inside` with the scores of the spans alone.
+/// Computes `largest` and `labels`, and initializes `inside` with the scores of the spans alone.
 template <class T>
 void find_weights(const Chart<T>& c) {
   alignas(64) T largest[Piece::kMost], e[Piece::kMost];
@@ -156,7 +155,7 @@ void find_weights(const Chart<T>& c) {
   });
 }
 
-/// Fills in all of these and `norm`, and returns the log-partition.
+/// Computes `largest`, `labels`, `inside` and `norm`, and returns the log-partition.
 template <class T>
 double run_inside(const Chart<T>& c) {
   if (c.words == 0) return 0;
@@ -184,8 +183,8 @@ double run_inside(const Chart<T>& c) {
                        : std::log(all.m[0]) + all.e[0] * 0.693147180559945309417;
 }
 
-/// use(width, left, at, part, p): the probabilities that spans of a width fall apart behind `left`
-/// words. All are zero for a span that has no trees.
+/// Calls use(width, left, at, part, p) with the probabilities that spans of a width split after
+/// `left` words; zero for a span without trees.
 template <class T, class Use>
 void each_split(const Chart<T>& c, std::size_t width, Use use) {
   const ScaledRow<T> norm(c, c.tables.norm(), width);
@@ -200,7 +199,7 @@ void each_split(const Chart<T>& c, std::size_t width, Use use) {
   });
 }
 
-/// Adds to a table at both parts of spans.
+/// Adds v to a table at both parts of spans.
 template <class T, class Part>
 void add_to_parts(const Chart<T>& c, std::size_t table, std::size_t width, std::size_t left,
                   std::size_t at, Doubles v, Part part) {
@@ -208,7 +207,7 @@ void add_to_parts(const Chart<T>& c, std::size_t table, std::size_t width, std::
   put<double>(true, c.row(table, width - left) + at + left, v, part);
 }
 
-/// Fills in the marginals of spans; after run_inside. All are zero where there is no tree.
+/// Computes the marginals of spans; after run_inside. All are zero if there is no tree.
 template <class T>
 void find_marginals(const Chart<T>& c) {
   if (c.words == 0) return;
@@ -222,8 +221,8 @@ void find_marginals(const Chart<T>& c) {
     });
 }
 
-/// Derivatives of the marginals of spans in a direction of all scores: `direction(offset)` of the
-/// score at this place.
+/// Derivatives of the marginals of spans in a direction of all scores; `direction(offset)` is that
+/// of one score.
 template <class T, class D>
 void find_derivatives(const Chart<T>& c, D direction) {
   if (c.words == 0) return;
@@ -261,14 +260,14 @@ void find_derivatives(const Chart<T>& c, D direction) {
     });
 }
 
-/// For every batch element of every node: f(chart, node, element).
+/// Calls f(chart, node, element) for every batch element of every node.
 template <class T, class F>
 void each_chart(const Batch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) f(Chart<T>(b, i, e), i, e);
 }
 
-/// The same for gradients: f(chart, node, element, to). What is to be stored was cleared.
+/// Calls f(chart, node, element, to) for every gradient; `to` is zeroed before a store.
 template <class T, class F>
 void each_gradient(const GradientBatch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -298,7 +297,7 @@ void add_marginals(const Chart<T>& c, double factor, T* to) {
   });
 }
 
-/// Adds `factor` times the derivatives of these.
+/// Adds `factor` times the derivatives of these probabilities.
 template <class T, class D>
 void add_derivatives(const Chart<T>& c, double factor, D direction, T* to) {
   each_piece(c.words, [&](const Piece& p) {
@@ -320,7 +319,7 @@ void add_derivatives(const Chart<T>& c, double factor, D direction, T* to) {
   });
 }
 
-/// f(span) of the tree of a batch element.
+/// Calls f(span) for the spans of a batch element's tree.
 template <class T, class F>
 void each_span(const Batch<T>& b, const Chart<T>& c, std::size_t i, std::size_t e, F f) {
   const std::size_t count = c.words == 0 ? 0 : 2 * c.words - 1;
@@ -328,7 +327,7 @@ void each_span(const Batch<T>& b, const Chart<T>& c, std::size_t i, std::size_t 
   std::for_each(spans, spans + count, f);
 }
 
-/// Scores, as a direction: those of what is forbidden do not count.
+/// Scores as a direction, with zero for forbidden labels.
 template <class T>
 auto finite_scores(const Chart<T>& c) {
   return [x = c.scores](std::size_t at) {
@@ -364,7 +363,7 @@ void SpanLogProb::forward(const Batch<T>& b) {
                          std::log(c.of(c.tables.labels(), s.first, s.last))
                    : static_cast<double>(c.scores[c.score_at(s.first, s.last, s.label)]);
     });
-    const bool possible = score != -kInfinity<double>;  // else all may be impossible
+    const bool possible = score != -kInfinity<double>;  // otherwise log Z may also be -infinity
     b.out(i)[e] = possible ? std::min(T(0), static_cast<T>(score - all)) : -kInfinity<T>;
     if (possible && std::isnan(score - all)) b.out(i)[e] = static_cast<T>(score - all);
   });
@@ -415,8 +414,7 @@ void SpanMarginals::backward(const GradientBatch<T>& b) {
   });
 }
 
-// By the chain rule, from the whole sentence down: that of the label of each span, and of where it
-// falls apart.
+// Entropy by the chain rule, top-down: that of the label of each span, and of its split point.
 template <class T>
 void SpanEntropy::forward(const Batch<T>& b) {
   each_chart(b, [&](const Chart<T>& c, std::size_t i, std::size_t e) {
@@ -443,8 +441,8 @@ void SpanEntropy::forward(const Batch<T>& b) {
   });
 }
 
-// With s the scores and m the expectations of their uses, H = log Z - m' s, so dH = -s' dm: the
-// derivative of m in the direction of the scores.
+// With s the scores and m the expected counts, H = log Z - m' s, so dH = -s' dm: the derivative of
+// m in the direction of the scores.
 template <class T>
 void SpanEntropy::backward(const GradientBatch<T>& b) {
   each_gradient(b, [&](const Chart<T>& c, std::size_t i, std::size_t e, T* to) {

@@ -8,7 +8,7 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// The logarithm of the sum of e^score over all labelled binary trees.
+    /// Log-partition: the log of the sum of e^score over all labelled binary trees.
     struct SpanLogPartition {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -16,7 +16,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The log-probability of the trees of SpanTreeAttr.
+    /// Log-probability of the trees of SpanTreeAttr.
     struct SpanLogProb {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -24,7 +24,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The probability of each label of each span.
+    /// Probability of each label of each span.
     struct SpanMarginals {
       template <class T>
       static void forward(const Batch<T>& b);
@@ -32,7 +32,7 @@ DYNET_EACH_ISA(
       static void backward(const GradientBatch<T>& b);
     };
 
-    /// The entropy of the distribution over trees.
+    /// Entropy of the distribution over trees.
     struct SpanEntropy {
       template <class T>
       static void forward(const Batch<T>& b);

@@ -1,22 +1,24 @@
 #pragma once
 
-// Sums over all dependency trees, projective or not: determinants of Laplacian matrices by the
-// matrix-tree theorem (Tutte 1984; Koo, Globerson, Carreras, Collins 2007; McDonald and Satta 2007;
-// Smith and Smith 2007), made without a subtraction (Grassmann, Taksar, Heyman 1985; Alfa, Xue, Ye
-// 2002). So each sum is right to some 1e-13 of itself, however close to singular the matrix is.
+// Sums over all dependency trees, projective and non-projective: determinants of Laplacian matrices
+// by the matrix-tree theorem (Tutte 1984; Koo, Globerson, Carreras, Collins 2007; McDonald and
+// Satta 2007; Smith and Smith 2007), computed without subtractions (Grassmann, Taksar, Heyman 1985;
+// Alfa, Xue, Ye 2002). The relative error of each sum is about 1e-13 even for nearly singular
+// matrices.
 //
-// A word whose heads have the weights a(h, k) is taken out: who had it as a head gets its heads,
+// A word k whose heads have the weights a(h, k) is eliminated; its dependents get its heads:
 //
 //     D = sum_h a(h, k)      c(h, k) = a(h, k) / D      a(h, d) += c(h, k) a(k, d)
 //
-// and the sum over all trees is the product of all D. It is a random walk from words to their
-// heads: c are the steps from k to what is left. When all words but d are out, what reaches the
-// root before d, walking from h, says how much the trees with arc (h, d) weigh. Leaving out each
-// word in turn costs O(n^3) for all, for halves of the words share the others.
+// The sum over all trees is the product of all D. This is a random walk from words to their heads:
+// c are the steps from k to the remaining nodes. When all words but d are eliminated, the
+// probability that the walk from h reaches the root before d gives the weight of the trees with arc
+// (h, d). Leaving out each word in turn costs O(n^3) in total, since halves of the words share
+// eliminations.
 //
-// With a single root, weights of the root are of first order in a number that goes to zero, and the
-// lowest order counts: D is the sum over words alone. The first word without another head left is
-// the root; from then on its dependents have it where others would have the root.
+// With a single root, weights of the root are of first order in a vanishing number, and the lowest
+// order counts: D is the sum over words alone. The first word with no other remaining head is the
+// root; in later eliminations it takes the place of the root as head.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,7 +31,7 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
-/// A number and its derivative.
+/// Number with its derivative.
 struct DualNumber {
   double v = 0, d = 0;
 
@@ -43,8 +45,7 @@ struct DualNumber {
   }
 };
 
-/// The logarithm of a positive number or zero, and its derivative, for weights that are too far
-/// apart for others.
+/// Logarithm of a non-negative number, and its derivative, for weights beyond the range of double.
 struct LogNumber {
   double log = -kInfinity<double>, d = 0;
 
@@ -64,12 +65,12 @@ struct LogNumber {
   }
 };
 
-/// A probability and its derivative.
+/// Probability with its derivative.
 struct ArcShare {
   double p, d;
 };
 
-// e^log whose logarithm has a slope; the other way round; and of a number how large it is.
+// Conversions: to a number e^log with a log-derivative, back, and to a magnitude.
 template <class N>
 N number_of(double log, double slope);
 template <>
@@ -101,7 +102,7 @@ inline ArcShare share_of(LogNumber x, LogNumber all) {
   return {p, p == 0 ? 0 : p * (x.d - all.d)};
 }
 
-/// to += f x, of n elements.
+/// to += f x, for n elements.
 template <class N>
 void add_multiple(N* to, const N* x, N f, std::size_t n) {
   if (is_zero(f)) return;
@@ -141,8 +142,8 @@ N sum_of_products(const N* x, const N* y, std::size_t n) {
   }
 }
 
-/// The elimination, in numbers of one kind. Column d of a matrix has the weights of the heads of
-/// word d, of which the root is the first.
+/// Elimination with one type of numbers. Column d of a matrix has the weights of the heads of word
+/// d; the root is the first head.
 template <class N>
 class SpanningElimination {
  public:
@@ -155,10 +156,10 @@ class SpanningElimination {
         reach_(nodes),
         taken_(nodes) {}
 
-  /// Whether too little may be left of some number to be sure of. Never with logarithms.
+  /// True if some number may have lost its precision. Never with logarithms.
   bool unsure() const { return unsure_; }
 
-  /// The log of the sum over all trees.
+  /// Log of the sum over all trees.
   double log_sum() {
     std::copy(weights_.begin(), weights_.end(), work_.begin());
     Walk walk;
@@ -170,7 +171,7 @@ class SpanningElimination {
     return walk.dead ? -kInfinity<double> : sum;
   }
 
-  /// use(head, dependent, share) for all arcs; not at all if there is no tree.
+  /// Calls use(head, dependent, share) for all arcs; no calls if there is no tree.
   template <class Use>
   void each_share(Use use) {
     std::vector<std::size_t> words(nodes_);
@@ -184,12 +185,13 @@ class SpanningElimination {
   /// State of an elimination.
   struct Walk {
     std::size_t taken = 0;
-    std::size_t root = ~std::size_t{0};  // which of these was found to be the root
+    std::size_t root = ~std::size_t{0};  // index of the elimination that found the root
     bool dead = false;                   // there is no tree
-    double least = 1;                    // product of what was below one
+    double least = 1;                    // product of all factors below one
   };
 
-  // Takes word k out of words 1..k of a matrix; `c` gets its steps to the root and words 1..k-1.
+  // Eliminates word k from words 1..k of a matrix; `c` gets its steps to the root and to words
+  // 1..k-1.
   N take_out(N* a, std::size_t stride, std::size_t k, Walk& walk, N* c) {
     const N* const heads = a + k * stride;
     const bool roots_apart = single_root_ && walk.root == ~std::size_t{0};
@@ -198,7 +200,7 @@ class SpanningElimination {
       d = heads[0];
       walk.root = walk.taken;
       need(d, walk);
-      if (k > 1 && kMayLose) unsure_ = true;  // the other heads may have been lost
+      if (k > 1 && kMayLose) unsure_ = true;  // the other heads may have underflowed
       std::fill_n(c, k, N{});
       c[0] = number_of<N>(0, 0);
       for (std::size_t j = 1; j < k; ++j) a[j * stride] = a[j * stride + k];
@@ -217,8 +219,8 @@ class SpanningElimination {
     return d;
   }
 
-  // A product that is too small for a double loses less than 1e-300. The loss must not count after
-  // a division by all D that are small.
+  // Underflow of a product loses less than 1e-300. The loss must remain negligible after division
+  // by all small D.
   void need(double d, Walk& walk) {
     walk.least *= std::min(1.0, d);
     if (!(walk.least > 1e-120)) unsure_ = true;
@@ -226,7 +228,7 @@ class SpanningElimination {
   void need(DualNumber d, Walk& walk) { need(d.v, walk); }
   void need(LogNumber, Walk&) {}
 
-  // Takes out all words of a matrix but one, for each word.
+  // Eliminates all words but one, for each word.
   template <class Use>
   void leave_out(const N* a, std::size_t stride, const std::vector<std::size_t>& words, Walk walk,
                  N* work, Use& use) {
@@ -236,7 +238,7 @@ class SpanningElimination {
     const std::size_t half = n / 2;
     for (const bool second : {false, true}) {
       const std::size_t kept = second ? n - half : half;
-      std::vector<std::size_t> order(n + 1);  // those that stay are first
+      std::vector<std::size_t> order(n + 1);  // the remaining words come first
       for (std::size_t k = 0; k < n; ++k) order[1 + k] = 1 + (second ? (k + half) % n : k);
       std::vector<std::size_t> left(n + 1);
       for (std::size_t k = 0; k <= n; ++k) left[k] = words[order[k]];
@@ -260,14 +262,14 @@ class SpanningElimination {
     }
   }
 
-  // From what reaches the root before it comes to `word`.
+  // Shares of the arcs into `word`, from the probabilities to reach the root before it.
   template <class Use>
   void finish(std::size_t word, const Walk& walk, Use& use) {
     std::fill(reach_.begin(), reach_.end(), N{});
     reach_[0] = number_of<N>(0, 0);
     for (std::size_t t = walk.taken; t-- > 0;) {
       reach_[taken_[t]] = sum_of_products(steps_.data() + t * nodes_, reach_.data(), nodes_);
-      if (t == walk.root) reach_[0] = N{};  // before it, the root was of a higher order
+      if (t == walk.root) reach_[0] = N{};  // earlier steps had a root of higher order
     }
     const N* const heads = weights_.data() + word * nodes_;
     const N all = sum_of_products(heads, reach_.data(), nodes_);
@@ -284,11 +286,12 @@ class SpanningElimination {
   std::vector<std::size_t> taken_;
 };
 
-/// The sums over all trees of a sentence.
+/// Sums over all trees of a sentence.
 template <class T>
 class SpanningTrees {
  public:
-  /// Trees over arcs {nodes, nodes}, column-major. The largest weight of each word becomes one.
+  /// Trees over arcs {nodes, nodes}, column-major. Scales the weights of each word to a maximum of
+  /// one.
   SpanningTrees(std::size_t nodes, bool single_root, const T* arcs)
       : nodes_(nodes), single_root_(single_root), logs_(nodes * nodes, -kInfinity<double>) {
     for (std::size_t d = 1; d < nodes; ++d) {
@@ -308,21 +311,22 @@ class SpanningTrees {
     return scale_ + sum;
   }
 
-  /// use(head, dependent, p): the probability of each arc.
+  /// Calls use(head, dependent, p) with the probability of each arc.
   template <class Use>
   void each_probability(Use use) const {
     each_share<double>([](auto, auto) { return 0.0; },
                        [&](std::size_t h, std::size_t d, ArcShare s) { use(h, d, s.p); });
   }
-  /// use(head, dependent, derivative): those of the probabilities in a direction(head, dependent).
+  /// Calls use(head, dependent, derivative) with the derivatives of the probabilities in a
+  /// direction(head, dependent).
   template <class Direction, class Use>
   void each_derivative(Direction direction, Use use) const {
     each_share<DualNumber>(direction,
                            [&](std::size_t h, std::size_t d, ArcShare s) { use(h, d, s.d); });
   }
 
-  /// log Z less the expected score. Scores are taken relative to the most probable head of each
-  /// word, so that little cancels where the distribution is sharp.
+  /// Entropy: log Z minus the expected score. Scores are relative to the most probable head of each
+  /// word, to reduce cancellation for sharp distributions.
   double entropy() const {
     std::vector<double> p(nodes_ * nodes_, 0.0);
     each_probability([&](std::size_t h, std::size_t d, double x) { p[d * nodes_ + h] = x; });
@@ -344,7 +348,7 @@ class SpanningTrees {
   }
 
  private:
-  /// run(elimination); false where its numbers do not suffice.
+  /// Calls run(elimination); false if the precision of N is insufficient.
   template <class N, class Direction, class Run>
   bool solve(Direction direction, Run run) const {
     std::vector<N> weights(nodes_ * nodes_);

@@ -11,8 +11,8 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-// Writes the closest point to x among the probabilities: max(x - m - t, 0) for the largest element
-// m and the t that makes the sum one.
+// Projects x onto the probability simplex: max(x - m - t, 0) with the maximum m and the t for which
+// the sum is one.
 template <class T>
 void project(const T* x, T* p, std::size_t n, T* sorted) {
   if (n == 0) return;
@@ -28,14 +28,14 @@ void project(const T* x, T* p, std::size_t n, T* sorted) {
   for (std::size_t j = 0; j < n; ++j) p[j] = std::max((x[j] - shift(m)) - static_cast<T>(t), T(0));
 }
 
-// Columns of the first dimension.
+// Columns along the first dimension.
 struct Columns {
   std::size_t n, count;
   explicit Columns(const Dim& d) : n(d.rows()), count(n ? d.size() / n : 0) {}
 };
 
-// Mean gradient of the elements that are not at their bound: the sum of probabilities times
-// gradients over the sum of probabilities.
+// Mean gradient of the elements below their bound: the sum of probabilities times gradients over
+// the sum of probabilities.
 template <class T>
 T mean_gradient(const T* p, const T* at_bound, const T* dp, std::size_t n) {
   T sum = 0, weight = 0;
@@ -47,8 +47,8 @@ T mean_gradient(const T* p, const T* at_bound, const T* dp, std::size_t n) {
   return weight == T(0) ? T(0) : sum / weight;
 }
 
-// p_j = e^x_j / Z, but no more than u_j. An element that is above its bound stays at it: what is
-// left for the others only grows.
+// p_j = e^x_j / Z, limited to u_j. An element above its bound is fixed there: the mass left for the
+// other elements only grows.
 template <class T>
 void bound_probabilities(const T* x, const T* u, T* p, T* at_bound, std::size_t n) {
   std::fill_n(at_bound, n, T(0));
@@ -102,7 +102,7 @@ void sparsemax_backward(const GradientBatch<T>& b) {
       }
       const T mean = support == T(0) ? T(0) : sum / support;
       for (std::size_t j = 0; j < x.n; ++j) {
-        // A probability that is no number has no slope that is one.
+        // NaN probabilities have NaN gradients.
         const T g = p[j] == T(0) ? T(0) : dp[j] - mean + T(0) * p[j];
         dx[j] = b.add(0, i) ? dx[j] + g : g;
       }
@@ -110,7 +110,7 @@ void sparsemax_backward(const GradientBatch<T>& b) {
   }
 }
 
-// With p = sparsemax(x) and q = 1/k on the k elements of the support:
+// Loss with p = sparsemax(x) and q = 1/k on the k elements of the support:
 // x p - p p / 2 - (x q - q q / 2), whose gradient is p - q.
 template <class T>
 void sparsemax_loss_forward(const Batch<T>& b) {
@@ -121,7 +121,7 @@ void sparsemax_loss_forward(const Batch<T>& b) {
       const T* const x = b.in(0, i) + e * n;
       T* const p = b.aux(i) + e * n;
       project(x, p, n, b.aux(i) + b.dim().bd * n);
-      // Scores are taken from the largest, which changes nothing and keeps large ones exact.
+      // Scores relative to the maximum: the loss is unchanged, and large scores are exact.
       const double m = static_cast<double>(shift(largest(x, n)));
       const double q = 1 / static_cast<double>(support.size());
       double loss = q / 2;

@@ -8,15 +8,15 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// The probabilities that are closest to the scores of each column, many of them zero. A column
-    /// without any score above minus infinity gets zeros.
+    /// Sparsemax: the Euclidean projection of each column onto the probability simplex. A column
+    /// with all scores at minus infinity gets zeros.
     template <class T> void sparsemax_forward(const Batch<T>& b);
     template <class T> void sparsemax_backward(const GradientBatch<T>& b);
 
     template <class T> void sparsemax_loss_forward(const Batch<T>& b);
     template <class T> void sparsemax_loss_backward(const GradientBatch<T>& b);
 
-    /// Softmax of the first operand, no probability above what the second one says.
+    /// Softmax of the first operand with upper bounds of probabilities in the second.
     template <class T> void constrained_softmax_forward(const Batch<T>& b);
     template <class T> void constrained_softmax_backward(const GradientBatch<T>& b);
 

@@ -6,8 +6,8 @@
 
 namespace dynet::cpu {
 
-/// Threshold subtracted from scores, beside `shift`, before negative scores become zero, so that
-/// the sum of the n results is one. `sorted`: the scores, the largest first; for the CPU and for
+/// Threshold to subtract from scores, in addition to `shift`, so that the n results sum to one
+/// after negative ones are set to zero. `sorted`: the scores in descending order. For the CPU and
 /// devices. Martins and Astudillo 2016, algorithm 1.
 template <class T>
 DYNET_DEVICE double sparsemax_threshold(const T* sorted, std::size_t n, T shift) {

@@ -1,4 +1,4 @@
-"""Dynamic neural networks: a new graph for every sample, out of ordinary control flow.
+"""Dynamic neural networks: a new graph for every sample, built by ordinary control flow.
 
     import dynet as dy
 
@@ -10,7 +10,7 @@
     loss.backward()
     trainer.update()
 
-Names are those of DyNet's Python module, whose programs run as they are.
+The names are those of DyNet's Python module, whose programs run unchanged.
 """
 
 from . import _core

@@ -1,4 +1,4 @@
-"""Numbers in boxes, which old programs hand around."""
+"""Mutable numbers and lists of numbers, for programs written to DyNet."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ class FloatValue:
         self._value = float(val)
 
     def set(self, val: float) -> None:
-        """Another number from now on."""
+        """Sets the number."""
         self._value = float(val)
 
     def get(self) -> float:
@@ -19,13 +19,13 @@ class FloatValue:
 
 
 class UnsignedValue(FloatValue):
-    """A whole number that is not negative."""
+    """A non-negative integer."""
 
     def __init__(self, val: int = 0) -> None:
         self.set(val)
 
     def set(self, val: float) -> None:
-        """Another number from now on. OverflowError for a negative one."""
+        """Sets the number. OverflowError if it is negative."""
         if val < 0:
             raise OverflowError("can't convert negative value to unsigned int")
         self._value = int(val)
@@ -40,7 +40,7 @@ class FloatVectorValue:
         self.set(vals)
 
     def set(self, newval: Iterable[float]) -> None:
-        """Other numbers from now on."""
+        """Sets the numbers."""
         self._values = [self._kind(v) for v in newval]
 
     def get(self) -> list[float]:
@@ -48,11 +48,11 @@ class FloatVectorValue:
         return list(self._values)
 
     def size(self) -> int:
-        """How many there are."""
+        """The length of the list."""
         return len(self._values)
 
 
 class UnsignedVectorValue(FloatVectorValue):
-    """A list of whole numbers."""
+    """A list of integers."""
 
     _kind: type[float] = int

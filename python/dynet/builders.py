@@ -1,4 +1,4 @@
-"""Recurrent networks that are made of others."""
+"""Recurrent networks composed of other networks."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Any, TypeAlias
 
 from ._core import Expression, ParameterCollection, RNNState, concatenate
 
-# Makes a network of one direction, as LSTMBuilder(1, input_dim, hidden_dim, model) does. Any: with
-# any of the builders, or a program's own that has their methods.
+# Makes a network of one direction, like LSTMBuilder(1, input_dim, hidden_dim, model). Any: all builders qualify, and
+# custom classes with their methods.
 Factory: TypeAlias = Callable[[int, int, int, ParameterCollection], Any]
 Pair: TypeAlias = tuple[Any, Any]
 
 
 class BiRNNBuilder:
-    """A network that reads sequences in both directions, in layers.
+    """A bidirectional network in layers.
 
-    Each layer has a forward and a backward network of half the size; the outputs of both for each
-    input, one after the other, are what the layer above reads.
+    Each layer has a forward and a backward network with half of hidden_dim; their concatenated outputs for each
+    input are the inputs of the next layer.
 
     Args:
-        num_layers: how many layers there are; ValueError unless positive
-        input_dim: the size of inputs
-        hidden_dim: the size of outputs, an even one; ValueError otherwise
-        model: the collection for the parameters
-        rnn_builder_factory: makes a network, as `LSTMBuilder(1, input_dim, hidden_dim, model)` does
-        builder_layers: pairs of networks to be used instead of new ones
+        num_layers: number of layers; ValueError unless positive
+        input_dim: size of inputs
+        hidden_dim: size of outputs; ValueError unless even
+        model: collection of the parameters
+        rnn_builder_factory: makes a network, like `LSTMBuilder(1, input_dim, hidden_dim, model)`
+        builder_layers: pairs of existing networks, instead of new ones
     """
 
     def __init__(self, num_layers: int, input_dim: int, hidden_dim: int, model: ParameterCollection,
@@ -54,22 +54,22 @@ class BiRNNBuilder:
 
     @classmethod
     def from_spec(cls, spec: tuple[Any, ...], model: ParameterCollection) -> BiRNNBuilder:
-        """A network of the sizes that `spec` has, with parameters of its own in `model`."""
+        """A network with the sizes in `spec` and new parameters in `model`."""
         num_layers, input_dim, hidden_dim, factory, builder_layers = spec
         return cls(num_layers, input_dim, hidden_dim, model, factory, builder_layers)
 
     def param_collection(self) -> ParameterCollection:
-        """The collection of its parameters."""
+        """The collection of the parameters."""
         return self.model
 
     def set_dropout(self, p: float) -> None:
-        """The rate of dropout of all networks."""
+        """Sets the dropout rate of all networks."""
         for pair in self.builder_layers:
             for builder in pair:
                 builder.set_dropout(p)
 
     def disable_dropout(self) -> None:
-        """No dropout any more."""
+        """Disables dropout."""
         for pair in self.builder_layers:
             for builder in pair:
                 builder.disable_dropout()
@@ -87,7 +87,7 @@ class BiRNNBuilder:
         return [concatenate([f, b]) for f, b in zip(forward, reversed(backward))]
 
     def add_inputs(self, es: Iterable[Expression]) -> list[tuple[RNNState, RNNState]]:
-        """Pairs of states of the top layer, forward and backward, one for each input."""
+        """Pairs of states of the top layer, forward and backward, one pair per input."""
         below = self._below_top(es)
         forward, backward = self.builder_layers[-1]
         states = forward.initial_state().add_inputs(below)
@@ -95,12 +95,12 @@ class BiRNNBuilder:
         return list(zip(states, reversed(reverse)))
 
     def transduce(self, es: Iterable[Expression]) -> list[Expression]:
-        """The outputs {hidden_dim} of the top layer, one for each input."""
+        """Outputs {hidden_dim} of the top layer, one per input."""
         return self._outputs(self.builder_layers[-1], self._below_top(es))
 
 
 class StackedRNNState:
-    """States of networks of which each reads the output of the one before."""
+    """States of stacked networks, each of which reads the output of the previous one."""
 
     def __init__(self, states: Iterable[RNNState], prev: StackedRNNState | None = None) -> None:
         self.states = list(states)
@@ -112,12 +112,12 @@ class StackedRNNState:
         for state in self.states:
             states.append(state.add_input(x))
             output = states[-1].output()
-            assert output is not None  # there was an input
+            assert output is not None  # not None after an input
             x = output
         return StackedRNNState(states, self)
 
     def add_inputs(self, xs: Iterable[Expression]) -> list[StackedRNNState]:
-        """The states after each x of the list."""
+        """The states after each input."""
         states, state = [], self
         for x in xs:
             state = state.add_input(x)
@@ -125,7 +125,7 @@ class StackedRNNState:
         return states
 
     def transduce(self, xs: Iterable[Expression]) -> list[Expression | None]:
-        """The outputs of the last network after each x of the list."""
+        """Outputs of the last network, one per input."""
         return [state.output() for state in self.add_inputs(xs)]
 
     def output(self) -> Expression | None:
@@ -137,9 +137,9 @@ class StackedRNNState:
         return self._prev
 
     def h(self) -> list[tuple[Expression, ...]]:
-        """The outputs of all layers of all networks."""
+        """Outputs of all layers of all networks."""
         return [state.h() for state in self.states]
 
     def s(self) -> list[tuple[Expression, ...]]:
-        """The whole states of all networks."""
+        """Complete states of all networks."""
         return [state.s() for state in self.states]

@@ -11,7 +11,7 @@ from ._core import ParameterCollection, _state_of
 
 def _rebuild(weight_decay: float, seed: int,
              parameters: Iterable[tuple[Any, ...]]) -> ParameterCollection:
-    """The collection of which `_state_of` gave the state, as a root of its own."""
+    """The collection with a state from `_state_of`, as a new root."""
     root = ParameterCollection()
     root.set_weight_decay(weight_decay)
     root.set_seed(seed)
@@ -35,12 +35,12 @@ def _rebuild(weight_decay: float, seed: int,
 
 
 def _inside(known: dict[str, ParameterCollection], path: str) -> ParameterCollection:
-    """The collection of this full name, made with all above it if need be."""
+    """The collection with this full name, created with its ancestors if it does not exist."""
     if path not in known:
         above, _, own = path[:-1].rpartition("/")
         parent = _inside(known, f"{above}/")
         base, _, number = own.rpartition("_")
-        # Earlier collections of this name, which have lower numbers, are made as well.
+        # Creates earlier collections of this name first, which have lower numbers.
         while path not in known:
             made = parent.add_subcollection(base if number.isdigit() else own)
             known[made.name()] = made
@@ -48,5 +48,5 @@ def _inside(known: dict[str, ParameterCollection], path: str) -> ParameterCollec
 
 
 def register() -> None:
-    """Lets `pickle` and `copy` know how collections are taken apart."""
+    """Registers collections with `pickle` and `copy`."""
     copyreg.pickle(ParameterCollection, lambda pc: (_rebuild, _state_of(pc)))

@@ -3,10 +3,10 @@
     python -m dynet.convert tagger.model.dynet tagger.npz
     python -m dynet.convert tagger.npz again.dynet
 
-The ends of the names say the formats: .npz, .npy, .dynet, .safetensors, and of word vectors .vec,
-.txt and .bin. What a model file holds besides arrays is an array of bytes, `dynet-like.layout`, in
-a .npz as in safetensors: with it the model file that comes back is whole. An .npy holds one array.
-Nothing is pickled, and a file is replaced as a whole or not at all.
+Suffixes select the formats: .npz, .npy, .dynet, .safetensors, and for word vectors .vec, .txt and
+.bin. In .npz and .safetensors, the contents of a model file other than arrays are an array of bytes,
+`dynet-like.layout`, so that it can be converted back completely. An .npy file has one array.
+Nothing is pickled, and files are replaced atomically.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", 
           "I8": "|i1", "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1"}
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
 _OF_NUMPY = (".npz", ".npy")
-_ALONE = "arr_0"  # the name that NumPy gives an array without a name
+_ALONE = "arr_0"  # NumPy's name of an unnamed array
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
 def convert(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Writes the arrays of one file into another. FileError leaves an old `target` as it was."""
+    """Writes the arrays of one file into another. After a FileError an existing `target` is unchanged."""
     source, target = os.fspath(source), os.fspath(target)
     metadata: dict[str, str] = {}
     if source.endswith(_OF_NUMPY):
@@ -54,7 +54,7 @@ def convert(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> N
 
 
 def _read_numpy(path: str) -> Arrays:
-    """The arrays in the order of the file, little-endian."""
+    """The arrays in file order, little-endian."""
     try:
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
@@ -82,7 +82,7 @@ def _write_numpy(path: str, arrays: Arrays) -> None:
             if path.endswith(".npy"):
                 (array,) = arrays.values()
                 np.save(file, array, allow_pickle=False)
-            else:  # as np.savez, whose own arguments are no names of arrays
+            else:  # not np.savez, whose own argument names are unavailable as array names
                 with zipfile.ZipFile(file, "w") as archive:
                     for name, array in arrays.items():
                         with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
@@ -96,7 +96,7 @@ def _write_numpy(path: str, arrays: Arrays) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command: 0, or 2 and one sentence on standard error."""
+    """The command: returns 0, or 2 after printing one sentence on standard error."""
     parser = argparse.ArgumentParser(prog="python -m dynet.convert", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("IN", help="a file of any of the formats")

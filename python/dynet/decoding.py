@@ -1,11 +1,11 @@
-"""What decoders give and take."""
+"""Arguments and results of decoders."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 
 class BeamHypothesis(NamedTuple):
-    """A sequence that `beam_search` found."""
+    """A result of `beam_search`."""
 
     tokens: list[int]
     """Without the end."""
@@ -18,7 +18,7 @@ class BeamHypothesis(NamedTuple):
 
 
 class SampledSequence(NamedTuple):
-    """A sequence that `sample_sequences` drew."""
+    """A result of `sample_sequences`."""
 
     tokens: list[int]
     """Without the end."""
@@ -31,7 +31,7 @@ class SampledSequence(NamedTuple):
 
 
 class ExtendedSource(NamedTuple):
-    """A source in numbers of a vocabulary that its own words extend."""
+    """A source as numbers of a vocabulary extended by the source's own words."""
 
     numbers: list[int]
     """Of its words."""
@@ -40,8 +40,9 @@ class ExtendedSource(NamedTuple):
 
 
 def extend_vocabulary(words: Mapping[str, int], source: Iterable[str]) -> ExtendedSource:
-    """The numbers of the words of a source for `copy_log_prob`: those that the vocabulary `words`, from
-    words to 0, 1, 2, ..., has not get the numbers behind it, in the order in which they first appear."""
+    """Numbers of the words of a source for `copy_log_prob`. Words missing in `words`, a dictionary from words to 0, 1,
+    2, ...,
+    get the numbers after its last one, in order of first appearance."""
     others: dict[str, int] = {}
     numbers = [words[word] if word in words else others.setdefault(word, len(words) + len(others))
                for word in source]

@@ -9,12 +9,12 @@ import subprocess
 
 _NODE = re.compile(r'^ *N(\d+) \[label="((?:[^"\\]|\\.)*)"(, shape=box)?\];', re.MULTILINE)
 _EDGE = re.compile(r"N(\d+) -> N(\d+)")
-_MOST_NODES = 500  # of a picture that can still be read
-_LETTER, _LINE, _HEIGHT, _GAP = 6.9, 14, 36, 40  # pixels
+_MOST_NODES = 500  # limit of a readable picture
+_LETTER, _LINE, _HEIGHT, _GAP = 6.9, 14, 36, 40  # in pixels
 
 
 def svg(graphviz: str) -> str | None:
-    """The picture that Graphviz's program `dot` makes of its text; where that is not installed, a plainer one, or None for a graph
+    """Picture of a Graphviz text, drawn by the program `dot`. Without `dot` a simpler picture, or None for a graph
     of more than 500 nodes."""
     dot = shutil.which("dot")
     if dot is None:
@@ -35,16 +35,16 @@ class _Node:
 
 
 def _placed(graphviz: str) -> list[_Node]:
-    """Operands in columns to the left of what is made of them, each node near the height of its operands."""
+    """Nodes in columns to the right of their operands, each at about the height of its operands."""
     nodes = {n: _Node(label, bool(box)) for n, label, box in _NODE.findall(graphviz)}
     for operand, use in _EDGE.findall(graphviz):
         nodes[use].operands.append(nodes[operand])
         nodes[operand].uses.append(nodes[use])
-    order = list(nodes.values())  # operands come first
+    order = list(nodes.values())  # operands precede their uses
     for node in order:
         node.column = max((o.column + 1 for o in node.operands), default=0)
     for node in order:
-        if not node.operands and node.uses:  # beside its first use
+        if not node.operands and node.uses:  # next to its first use
             node.column = min(u.column for u in node.uses) - 1
     x = 4.0
     for column in range(1 + max((node.column for node in order), default=0)):

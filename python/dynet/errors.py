@@ -1,15 +1,15 @@
-"""What this package raises besides TypeError. After any of it what was used still works."""
+"""Exceptions of this package, besides TypeError. Objects remain usable after any of them."""
 
 import sys
 
 
 class Error(Exception):
-    """What all errors of this package have in common. The message names the operation, the shapes,
-    the rule that is broken, and the line of the program."""
+    """Base of all exceptions of this package. The message names the operation, the shapes, the broken rule, and the
+    line of the program."""
 
 
 class ArgumentError(Error, ValueError):
-    """An argument that breaks a rule."""
+    """An invalid argument."""
 
 
 class ShapeError(Error, ValueError):
@@ -21,31 +21,31 @@ class OutOfRangeError(Error, IndexError, ValueError):
 
 
 class StaleExpressionError(Error, RuntimeError, ValueError):
-    """An expression of a graph that was renewed or is gone, or of another graph."""
+    """An expression of a graph that was renewed or destroyed, or of another graph."""
 
 
 class GradientError(Error, RuntimeError, ValueError):
-    """A gradient that no backward pass has computed, or that was not kept."""
+    """A gradient that was not computed by a backward pass, or that was freed."""
 
 
 class NumericError(Error, RuntimeError):
-    """A NaN or an infinity that was looked for."""
+    """A NaN or an infinity found by a check."""
 
 
 class FileError(Error, OSError, RuntimeError):
-    """A file that cannot be read or written, or does not hold what was asked for."""
+    """A file that cannot be read or written, or that has unexpected contents."""
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """Memory that could not be had, of the machine or of a device."""
+    """An allocation that failed on the CPU or on a device."""
 
 
 class DeviceError(Error, RuntimeError):
-    """A device that is not there, cannot do what is asked, or has failed."""
+    """A device that does not exist, lacks a feature, or has failed."""
 
 
 def cell_name(file: str) -> str:
-    """The cell of a notebook as IPython's own tracebacks name it, such as `Cell In[3]`; other names as they are."""
+    """Name of a notebook's cell as in IPython's tracebacks, such as `Cell In[3]`; other file names are unchanged."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     found = getattr(getattr(shell, "compile", None), "format_code_name", lambda name: None)(file)

@@ -1,4 +1,4 @@
-"""Operations of one's own, written with NumPy."""
+"""Custom operations written with NumPy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._core import Expression, _custom_operation
 
 
 class Operation:
-    """An operation of one's own. Derive a class and call an object of it on expressions.
+    """A custom operation. Derive a class, and call an instance of it on expressions.
 
         class Softplus(dy.Operation):
             def forward(self, x):
@@ -23,21 +23,20 @@ class Operation:
         softplus = Softplus()
         y = softplus(x)
 
-    Arrays have the shapes of the expressions, and the batch as last dimension if there is one.
-    They are float32, in `dynet.check_gradients`, which checks such an operation, float64. The
-    object is kept as long as the graph.
+    Arrays have the shapes of the expressions, with the batch as last dimension if there is one. They are float32, and
+    float64 in `dynet.check_gradients`, which checks such an operation. The graph keeps a reference to the instance.
     """
 
     def shape(self, *shapes: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of the value, of the operands' shapes: that of the first one."""
+        """Shape of the value, given the shapes of the operands; by default that of the first one."""
         return shapes[0]
 
     def forward(self, *xs: npt.NDArray[Any]) -> npt.ArrayLike:
-        """The value, of the operands' values."""
+        """The value, given the values of the operands."""
         raise NotImplementedError
 
     def backward(self, dy: npt.NDArray[Any], *xs: npt.NDArray[Any]) -> Any:
-        """The gradients of the operands, of that of the value: one for each, None for zero."""
+        """Gradients of the operands, given that of the value: one per operand, None for zero."""
         raise NotImplementedError
 
     def __call__(self, *xs: Expression) -> Expression:
@@ -47,7 +46,7 @@ class Operation:
 def custom_operation(forward: Callable[..., npt.ArrayLike], backward: Callable[..., Any],
                      *xs: Expression,
                      shape: Callable[..., tuple[int, ...]] | None = None) -> Expression:
-    """An operation of functions: `Operation` for those who have no use for a class."""
+    """An operation made of functions: `Operation` without a class."""
     methods: dict[str, Any] = {"forward": staticmethod(forward),
                                "backward": staticmethod(backward)}
     if shape is not None:

@@ -1,4 +1,4 @@
-"""Parameters, tables and builders in the two files of the old module's `save` and `load`."""
+"""Parameters, tables and builders in the two-file format of DyNet's `save` and `load`."""
 
 import os
 import pickle
@@ -14,9 +14,8 @@ _KINDS: dict[type, str] = {Parameters: "Parameters", LookupParameters: "LookupPa
 def save(basename: str, objects: Iterable[Any]) -> None:
     """Writes parameters, tables and builders to basename.data, as text, and basename.meta.
 
-    A builder is what has `spec`, `param_collection()` and, in its class,
-    `from_spec(spec, collection)`. The files are those of the old module. Both are written beside
-    the old ones first, which stay if anything goes wrong.
+    A builder is an object with `spec`, `param_collection()` and, in its class, `from_spec(spec, collection)`. The files
+    have the format of DyNet. Both are first written next to the old ones, which remain unchanged after an error.
     """
     data, meta = f"{basename}.data", f"{basename}.meta"
     new_data, new_meta = f"{data}.new", f"{meta}.new"
@@ -47,7 +46,7 @@ def _entry(thing: Any, data: str) -> tuple[Any, ...]:
 
 
 def load_generator(basename: str, params: ParameterCollection) -> Iterator[Any]:
-    """What `save` wrote, one after another, with new parameters in the collection `params`."""
+    """Yields the objects written by `save`, with new parameters in the collection `params`."""
     data = f"{basename}.data"
     with open(f"{basename}.meta", "rb") as file:
         while file.peek(1):
@@ -64,15 +63,15 @@ def load_generator(basename: str, params: ParameterCollection) -> Iterator[Any]:
 
 
 def load(basename: str, params: ParameterCollection) -> list[Any]:
-    """What `save` wrote, as a list, with new parameters in the collection `params`."""
+    """The objects written by `save`, as a list, with new parameters in the collection `params`."""
     return list(load_generator(basename, params))
 
 
-_PicklerInPython: Any = getattr(pickle, "_Pickler")  # its steps can be replaced
+_PicklerInPython: Any = getattr(pickle, "_Pickler")  # its steps can be overridden
 
 
 class _Pickler(_PicklerInPython):  # type: ignore[misc]
-    """Names our classes as the old module names its own."""
+    """Writes our classes under their names in DyNet."""
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         if obj.__module__.partition(".")[0] != "dynet":
@@ -85,7 +84,7 @@ class _Pickler(_PicklerInPython):  # type: ignore[misc]
 
 
 class _Unpickler(pickle.Unpickler):
-    """Finds classes of builders and nothing else, so that no file runs code."""
+    """Finds classes of builders only, so that files cannot run code."""
 
     def find_class(self, module: str, name: str) -> Any:
         if module == "_dynet":

@@ -1,4 +1,4 @@
-"""What the old module takes at its start: settings, arguments of the program, devices."""
+"""Initialization as in DyNet: settings, program arguments, devices."""
 
 import sys
 from typing import Any
@@ -11,7 +11,7 @@ HAVE_CUDA = any(name.startswith("GPU") for name in _core._device_names())
 ERRMSG = ("No GPU can be used: the module was built without CUDA, or there is no NVIDIA driver. See"
           " docs/gpu.md.")
 
-# Arguments of the program by what they set, and whether a value follows.
+# Program arguments: the attribute that they set, and whether a value follows.
 _ARGUMENTS: dict[str, tuple[str, bool]] = {
     "mem": ("mem", True),
     "seed": ("random_seed", True),
@@ -26,8 +26,8 @@ _ARGUMENTS: dict[str, tuple[str, bool]] = {
 
 
 class DynetParams:
-    """Settings for `init_from_params`. Memory, profiling and shared parameters need none: they are
-    accepted and do nothing."""
+    """Settings for `init_from_params`. Settings for memory, profiling and shared parameters are accepted and ignored.
+    """
 
     def __init__(self) -> None:
         self.random_seed = 0
@@ -36,7 +36,8 @@ class DynetParams:
         self.devices = ""
 
     def from_args(self, shared_parameters: Any = None) -> None:
-        """Takes what begins with `--dynet-` out of sys.argv. ValueError for a bad value."""
+        """Removes arguments that begin with `--dynet-` from sys.argv and applies them. ValueError for an invalid value.
+        """
         kept = sys.argv[:1]
         arguments = iter(sys.argv[1:])
         for argument in arguments:
@@ -55,45 +56,44 @@ class DynetParams:
         sys.argv[:] = kept
 
     def from_config(self, conf: dict[str, Any]) -> None:
-        """Takes the dictionary of `dynet_config.get()`."""
+        """Applies the dictionary of `dynet_config.get()`."""
         self._set("random_seed", conf.get("seed", 0))
         self._set("weight_decay", conf.get("weight_decay", 0))
         self._set("requested_gpus", conf.get("requested_gpus", 0))
 
     def init(self) -> None:
-        """The same as `init_from_params`."""
+        """Calls `init_from_params`."""
         init_from_params(self)
 
     def set_mem(self, mem: Any) -> None:
-        """Nothing: memory grows as it is needed."""
+        """No effect: memory grows on demand."""
 
     def set_profiling(self, profiling: Any) -> None:
-        """Nothing."""
+        """No effect."""
 
     def set_shared_parameters(self, shared_parameters: Any) -> None:
-        """Nothing: threads share parameters."""
+        """No effect: threads share parameters."""
 
     def set_autobatch(self, autobatch: Any) -> None:
-        """Nothing: nodes of one kind run together. `renew_cg(autobatching=False)` runs them one
-        by one."""
+        """No effect: automatic batching is on by default. `renew_cg(autobatching=False)` runs nodes one by one."""
 
     def set_random_seed(self, random_seed: Any) -> None:
-        """The seed of graphs and of initial values; 0: the default one."""
+        """Sets the seed of graphs and of initial values; 0: the default seed."""
         self._set("random_seed", random_seed)
 
     def set_weight_decay(self, weight_decay: Any) -> None:
-        """That of new collections."""
+        """Sets the weight decay of new collections."""
         self._set("weight_decay", weight_decay)
 
     def set_requested_gpus(self, requested_gpus: Any) -> None:
-        """How many GPUs are wanted."""
+        """Sets the number of GPUs."""
         self._set("requested_gpus", requested_gpus)
 
     def set_gpu_mask(self, gpu_mask: Any) -> None:
-        """Nothing: CUDA_VISIBLE_DEVICES chooses."""
+        """No effect: use CUDA_VISIBLE_DEVICES."""
 
     def set_cpu_mode(self) -> None:
-        """No GPU."""
+        """Disables the GPU."""
         self.requested_gpus = 0
 
     def _set(self, name: str, value: Any) -> None:
@@ -118,7 +118,7 @@ def available_devices() -> list[str]:
 
 
 def get_device_info(name: str) -> DeviceInfo:
-    """The DeviceInfo of a name. ValueError if there is no such device."""
+    """The DeviceInfo of this name. ValueError if there is no such device."""
     names = available_devices()
     if name not in names:
         raise ValueError(f"there is no device {name!r}, only {', '.join(names)}")
@@ -126,7 +126,7 @@ def get_device_info(name: str) -> DeviceInfo:
 
 
 def init_from_params(params: DynetParams) -> None:
-    """Makes the settings. Expressions, and graphs, of before are not touched."""
+    """Applies the settings. Existing graphs and expressions are unchanged."""
     if (params.requested_gpus or "GPU" in params.devices) and not HAVE_CUDA:
         raise RuntimeError(ERRMSG)
     device = "GPU:0" if params.requested_gpus else params.devices.split(",")[0]
@@ -134,7 +134,7 @@ def init_from_params(params: DynetParams) -> None:
 
 
 def init(shared_parameters: Any = None) -> None:
-    """Makes the settings of `dynet_config`, or else of the program's arguments `--dynet-...`."""
+    """Applies the settings of `dynet_config`, or else the program arguments `--dynet-...`."""
     params = DynetParams()
     params.from_args(shared_parameters)
     configured = dynet_config.get()
@@ -144,5 +144,5 @@ def init(shared_parameters: Any = None) -> None:
 
 
 def print_graphviz(**kwarge: Any) -> None:
-    """Prints the graph in use as text for Graphviz."""
+    """Prints the current graph in Graphviz's format."""
     _core.print_text_graphviz()

@@ -1,4 +1,4 @@
-"""Values apart from graphs."""
+"""Values detached from graphs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 class Tensor:
-    """The values of an expression: an array whose last dimension is the batch, if there is one."""
+    """Values of an expression: an array with the batch as last dimension, if there is one."""
 
     def __init__(self, array: npt.NDArray[Any]) -> None:
         self._array = array
@@ -19,18 +19,17 @@ class Tensor:
         return self._array
 
     def argmax(self, dim: int = 0, num: int = 1) -> Tensor:
-        """The indices of the `num` largest values along `dim`, the largest first, which become
-        that dimension."""
+        """Indices of the `num` largest values along `dim`, in descending order; they replace that dimension."""
         return Tensor(self._best(dim, num))
 
     def topk(self, dim: int = 0, num: int = 1) -> tuple[Tensor, Tensor]:
-        """The `num` largest values along `dim`, and their indices, likewise."""
+        """The `num` largest values along `dim` and their indices, in descending order."""
         best = self._best(dim, num)
         return Tensor(np.take_along_axis(self._array, best, dim)), Tensor(best)
 
     def categorical_sample_log_prob(self, dim: int = 0, num: int = 1) -> Tensor:
-        """`num` indices along `dim`, each drawn with the probabilities of which these are the
-        logarithms; drawn by NumPy's global generator."""
+        """`num` indices along `dim`, each drawn from the distribution with these log-probabilities by NumPy's global
+        generator."""
         shape = (num, *self._array.shape)
         drawn = np.argmax(self._array + np.random.gumbel(size=shape), axis=dim + 1)
         return Tensor(np.moveaxis(drawn, 0, dim))

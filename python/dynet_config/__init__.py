@@ -1,4 +1,4 @@
-"""Settings that a program makes before it imports dynet.
+"""Settings to make before importing dynet.
 
     import dynet_config
     dynet_config.set(random_seed=42)
@@ -14,7 +14,7 @@ _gpu: bool | None = None
 def set(mem: Any = "512", random_seed: int = 0, autobatch: Any = 0, profiling: Any = 0,
         weight_decay: float = 0, shared_parameters: Any = 0, requested_gpus: int = 0,
         gpu_mask: Any = None) -> None:
-    """Only `random_seed`, `weight_decay` and `requested_gpus` have an effect."""
+    """Sets the configuration; only `random_seed`, `weight_decay` and `requested_gpus` have an effect."""
     global _settings
     _settings = {
         "mem": mem, "seed": random_seed, "autobatch": autobatch, "profiling": profiling,
@@ -24,7 +24,7 @@ def set(mem: Any = "512", random_seed: int = 0, autobatch: Any = 0, profiling: A
 
 
 def set_gpu(flag: bool = True) -> None:
-    """Asks for a GPU."""
+    """Requests a GPU."""
     global _gpu
     _gpu = flag
     if _settings is None:
@@ -34,10 +34,10 @@ def set_gpu(flag: bool = True) -> None:
 
 
 def gpu() -> bool | None:
-    """Whether `set_gpu` asked for one; None if it was not called."""
+    """Whether `set_gpu` requested a GPU; None if it was not called."""
     return _gpu
 
 
 def get() -> dict[str, Any] | None:
-    """The settings as a dictionary; None if there are none."""
+    """The settings as a dictionary, or None."""
     return _settings

@@ -1,8 +1,8 @@
-"""Runs notebooks and stores their outputs in them, without times and without paths.
+"""Runs notebooks and stores their outputs in them, without times and paths.
 
     python store_outputs.py [NOTEBOOK ...]
 
-Without arguments all notebooks of this folder.
+Without arguments, all notebooks of this folder.
 """
 
 import os
@@ -20,15 +20,15 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-# Variables for the folders of a kernel's files; all are in the folder that the kernel runs in.
+# Variables for the folders of a kernel's files; all point into the kernel's working directory.
 FILES = ["IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"]
 
 
 def execute(notebook, folder, timeout=300, environment=None):
-    """Runs all cells in a folder with this interpreter and the `dynet` that it imports.
+    """Runs all cells in a folder, with this interpreter and the `dynet` that it imports.
 
-    The outputs are stored in `notebook`. Raises nbclient's CellExecutionError for a cell that
-    fails. `environment` has more variables for the kernel.
+    Outputs are stored in `notebook`. Raises nbclient's CellExecutionError for a failing cell. `environment` has
+    additional variables for the kernel.
     """
     import dynet
 
@@ -36,8 +36,8 @@ def execute(notebook, folder, timeout=300, environment=None):
     path = [str(pathlib.Path(dynet.__file__).parents[1])] + ([known] if known else [])
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(path), **(environment or {}),
            **{name: str(folder / name.lower()) for name in FILES}}
-    env.pop("MPLBACKEND", None)  # figures belong into the notebook
-    # Only the kernel of this interpreter, whatever is registered on the machine.
+    env.pop("MPLBACKEND", None)  # figures are stored in the notebook
+    # Only the kernel of this interpreter, ignoring kernels registered on the machine.
     manager = AsyncKernelManager(kernel_name="python3",
                                  kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
                                  connection_file=str(folder / "connection.json"))
@@ -48,7 +48,7 @@ def execute(notebook, folder, timeout=300, environment=None):
 
 
 def strip(notebook):
-    """Takes out all metadata but the kernel's name."""
+    """Removes all metadata except the kernel's name."""
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({})
@@ -58,7 +58,7 @@ def strip(notebook):
 
 
 def main(names):
-    """Runs the notebooks of these names, or all, and writes them."""
+    """Runs the named notebooks, or all, and writes them."""
     for file in [pathlib.Path(n) for n in names] or sorted(FOLDER.glob("*.ipynb")):
         notebook = nbformat.read(file, as_version=4)
         with tempfile.TemporaryDirectory() as folder:

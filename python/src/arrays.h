@@ -6,29 +6,29 @@
 
 #include "bindings.h"
 
-// Values as NumPy has them: sizes in their order, the batch last, column-major memory.
+// Values as NumPy arrays: equal sizes, the batch last, column-major memory.
 
 namespace dynet::python {
 
-/// The sizes of an array with these values: without a batch of one.
+/// Sizes of an array with these values, without a batch of one.
 std::vector<std::size_t> array_shape(const Dim& d);
-/// A copy as an array of NumPy, which owns its memory; float or double from either.
+/// A copy as a NumPy array that owns its memory, with conversion between float and double.
 template <class To, class From>
 nb::object array_copy(const Dim& d, const From* values);
-/// As float64, which the old module gave, and as float32.
+/// float64, as in DyNet, and float32 arrays.
 inline nb::object array64_of(const Dim& d, const float* values) {
   return array_copy<double>(d, values);
 }
 inline nb::object array32_of(const Dim& d, const float* values) {
   return array_copy<float>(d, values);
 }
-/// Whether an array of NumPy has these sizes and batch; ones at the end do not matter.
+/// True if a NumPy array has these sizes and batch; trailing ones are ignored.
 bool has_shape(nb::handle array, const Dim& d);
-/// The sizes of an array, to be shown: `(3, 2)`.
+/// Sizes of an array as text: `(3, 2)`.
 std::string shape_text(nb::handle array);
-/// A view, which keeps `owner` alive.
+/// A view that keeps `owner` alive.
 nb::object view_of(const Dim& d, float* values, nb::handle owner);
-/// An array of the rows, along its first dimension; `row(i)` is where values of row i begin.
+/// Array of rows along the first dimension; `row(i)` is the address of row i.
 template <class Row>
 nb::object rows_array(const Dim& d, std::size_t n, Row row) {
   std::vector<float> all(n * d.size());
@@ -43,7 +43,7 @@ nb::object rows_array(const Dim& d, std::size_t n, Row row) {
 
 using ShapeTuple = nb::typed<nb::tuple, int, nb::ellipsis>;
 using DimTuple = nb::typed<nb::tuple, ShapeTuple, int>;
-/// `((3, 2), 4)`: sizes, and the batch.
+/// `((3, 2), 4)`: the sizes and the batch.
 DimTuple dim_tuple(const Dim& d);
 ShapeTuple shape_tuple(const Dim& d);
 

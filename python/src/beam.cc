@@ -16,7 +16,7 @@ LengthNormalization normalization_of(const std::string& name) {
                   "normalization is \"none\", \"power\" or \"gnmt\", not \"" + name + "\"", here());
 }
 
-// Python's step, which gives what follows and the next state.
+// Calls the step function in Python, which returns log-probabilities and the next state.
 Expression take_step(const char* who, nb::handle step, Held& state, unsigned last,
                      SourceLocation at) {
   const nb::gil_scoped_acquire acquire;

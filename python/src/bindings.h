@@ -13,18 +13,18 @@
 #include "lock.h"
 #include "parameter_nodes.h"
 
-// Declarations that all files of the module share. Each `bind_*` adds its classes and functions.
+// Declarations shared by all files of the module. Each `bind_*` adds classes and functions.
 
 namespace dynet::python {
 
 namespace nb = nanobind;
 
-/// The name of a file, given as text or as an os.PathLike.
+/// File name, passed as str or os.PathLike.
 struct Path : std::string {
   using std::string::string;
 };
 
-/// A flag: whatever Python takes for true or false.
+/// Boolean with Python's truth value of any object.
 struct Flag {
   bool value = false;
   Flag() = default;
@@ -32,18 +32,18 @@ struct Flag {
   operator bool() const { return value; }
 };
 
-/// How graphs are made from now on.
+/// Settings of new graphs.
 struct GraphSettings {
-  bool batched = true;             ///< nodes of one kind run together
-  bool immediate_compute = false;  ///< each node is computed when it is made
-  bool check_validity = false;     ///< NaN and infinities are errors
-  bool inference = false;          ///< only run forward
-  std::uint64_t seed = 0;          ///< of its draws; 0: as the settings of the program have it
-  Device* device = nullptr;        ///< null: as the settings of the program have it
+  bool batched = true;             ///< automatic batching
+  bool immediate_compute = false;  ///< compute each node when it is created
+  bool check_validity = false;     ///< throw for NaN and infinity
+  bool inference = false;          ///< forward only
+  std::uint64_t seed = 0;          ///< seed of random nodes; 0: derived from the program's settings
+  Device* device = nullptr;        ///< null: the device of the program's settings
 };
 
-/// A graph as Python has it: a ComputationGraph that can be renewed, with one node for each
-/// parameter that was used as an expression.
+/// Python's graph: a ComputationGraph that can be renewed, with one node per parameter used as an
+/// expression.
 class Graph {
  public:
   explicit Graph(const GraphSettings& settings);
@@ -53,14 +53,15 @@ class Graph {
 
   ComputationGraph& operator*() { return *graph_; }
   ComputationGraph* operator->() { return graph_.get(); }
-  /// Throws everything away: all expressions become stale. What the arguments do not say stays.
+  /// Clears the graph, which makes all its expressions stale. Missing arguments keep their
+  /// settings.
   void renew(Flag immediate_compute, Flag check_validity, std::optional<Flag> autobatching);
-  /// How often that was done.
+  /// Number of renewals.
   unsigned version() const { return version_; }
-  /// The node of a parameter or table, made when it is first asked for. Throws as `parameter`.
+  /// Node of a parameter or table, created on first use. Throws like `parameter`.
   template <class P>
   Expression node_of(const P& p);
-  /// Keeps an object and a shape as long as there are nodes; returns where the shape lies.
+  /// Keeps an object and a shape alive as long as the nodes; returns the address of the shape.
   const Dim* keep(nb::object object, const Dim& shape);
 
  private:
@@ -74,17 +75,17 @@ class Graph {
   ParameterNodes parameters_;
 };
 
-/// The graph of an expression; null if it is gone.
+/// Graph of an expression; null if it is destroyed.
 Graph* graph_of(const Expression& e);
-/// The graph that functions without operands use: that of the innermost `with dynet.graph()` of
-/// this thread, otherwise the thread's own.
+/// Graph for functions without operands: that of the innermost `with dynet.graph()` of this thread,
+/// otherwise the thread's default graph.
 Graph& current();
 ComputationGraph& current_graph();
-/// The line of the user's program that calls, as it is kept in nodes and named in errors.
+/// Line of the calling user code, for nodes and error messages.
 SourceLocation here();
-/// The error of Python's for the exception that is being handled.
+/// Sets the Python exception for the current C++ exception.
 void set_error() noexcept;
-/// Result of `f`, for Python to own; null, with an error of Python's, if it throws.
+/// Result of `f` as a new reference; null, with a Python exception set, if it throws.
 template <class F>
 PyObject* or_error(F f) noexcept {
   try {
@@ -94,17 +95,17 @@ PyObject* or_error(F f) noexcept {
     return nullptr;
   }
 }
-/// The operators, for classes of operands.
+/// Operator slots of operand classes.
 const PyType_Slot* operator_slots();
 
-/// The expression of a parameter in the current graph.
+/// Expression of a parameter in the current graph.
 Expression expression_of(const Parameter& p);
 Expression expression_of(const LookupParameter& p);
 inline const Expression& expression_of(const Expression& e) { return e; }
 
-/// The seed that `reset_random_seed` and the settings at the start give; 0: none.
+/// Seed from `reset_random_seed` or the initial settings; 0: none.
 std::uint64_t random_seed();
-/// The weight decay of new collections.
+/// Weight decay of new collections.
 float default_weight_decay();
 
 void bind_errors(nb::module_& m);

@@ -7,7 +7,7 @@ namespace {
 
 using namespace nb::literals;
 
-// A network's sizes, as the old module has them in `spec`, to be unpacked before the collection.
+// Sizes of a network in DyNet's `spec`, to be unpacked before the collection.
 using Spec = nb::typed<nb::tuple, nb::any, nb::ellipsis>;
 template <class B>
 Spec spec_of(const B& builder) {
@@ -55,7 +55,7 @@ nb::class_<RnnBuilderOf<B>, RnnBuilder> bind_kind(nb::module_& m, const char* na
   return kind;
 }
 
-// Networks of three sizes and a collection.
+// Networks constructed from three sizes and a collection.
 template <class B>
 nb::class_<RnnBuilderOf<B>, RnnBuilder> bind_plain(nb::module_& m, const char* name,
                                                    const char* doc) {
@@ -96,7 +96,7 @@ void bind_dropouts(Class& kind, const char* recurrent) {
   kind.def(
       "set_dropout_masks",
       [](RnnBuilder& b, unsigned batch_size) {
-        // Without a graph there is nothing to do: the first input makes masks.
+        // Without a graph the first input makes the masks.
         if (b.graph() != 0 && b.graph() == current_graph().get_id())
           b->set_dropout_masks(batch_size, here());
       },

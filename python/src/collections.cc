@@ -13,7 +13,7 @@ namespace {
 
 using namespace nb::literals;
 
-// Collections begin with the seed and the weight decay of the settings.
+// New collections get the seed and the weight decay of the settings.
 ParameterCollection new_collection() {
   ParameterCollection pc(default_weight_decay());
   if (const std::uint64_t seed = random_seed()) pc.set_seed(seed);
@@ -28,7 +28,7 @@ Parameter add_parameters(ParameterCollection& pc, const Sizes& dim, nb::handle i
   return pc.add_parameters(d, *initializer, name, device_argument(device), here());
 }
 
-// The shape of a row, of a table's sizes.
+// Shape of a row, from the sizes of a table.
 Dim row_shape(const std::vector<unsigned>& sizes) {
   if (sizes.empty()) throw ArgumentError("add_lookup_parameters: needs a number of rows", here());
   std::vector<long> row(sizes.begin() + 1, sizes.end());
@@ -54,7 +54,7 @@ std::vector<unsigned> sizes_of(nb::handle array) {
   return nb::cast<std::vector<unsigned>>(nb::module_::import_("numpy").attr("shape")(array));
 }
 
-// A list of handles, to be shown by Python in the order of creation.
+// List of handles in order of creation.
 template <class List>
 nb::list handles(const List& all) {
   nb::list list;

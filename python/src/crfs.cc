@@ -7,7 +7,8 @@
 
 namespace dynet::python {
 
-/// `follows[i][j]`: whether tag j may follow tag i; then which begin and end a sequence.
+/// `follows[i][j]`: true if tag j may follow tag i; then whether each tag may begin or end a
+/// sequence.
 using AllowedTags =
     std::tuple<std::vector<std::vector<bool>>, std::vector<bool>, std::vector<bool>>;
 
@@ -50,7 +51,7 @@ TagScheme scheme_of(const std::string& name) {
                   here());
 }
 
-// Methods of both kinds.
+// Methods of both kinds of CRF.
 template <class L>
 void def_sums(nb::class_<Layer<L>>& c, const char* marginals) {
   c.def(

@@ -10,8 +10,8 @@
 #include "dynet-like/ops/form.h"
 #include "operations.h"
 
-// Operations that are written in Python, on arrays. A node has the object whose methods `forward`
-// and `backward` are called, which the graph keeps alive.
+// Operations written in Python on arrays. A node refers to an object with methods `forward` and
+// `backward`, which the graph keeps alive.
 
 namespace dynet::python {
 namespace {
@@ -20,13 +20,13 @@ using namespace nb::literals;
 
 struct CustomAttr {
   PyObject* operation;
-  const Dim* shape;  // of the value; kept by the graph
+  const Dim* shape;  // shape of the value, owned by the graph
 };
 
 template <class T>
 using Given = nb::ndarray<const T, nb::f_contig, nb::device::cpu>;
 
-// Result of a method, as an array of the node's scalar with the shape of `d`.
+// Result of a method as an array of the node's scalar type with the shape of `d`.
 template <class T>
 Given<T> array_given(nb::handle object, const Dim& d, const char* method) {
   const nb::object array = nb::module_::import_("numpy").attr("asarray")(
@@ -60,7 +60,8 @@ void custom_forward(const Batch<T>& b) {
 template <class T>
 void custom_backward(const GradientBatch<T>& b) {
   const nb::gil_scoped_acquire acquire;
-  // One call for each node, then operand by operand: the memory of two may be the same.
+  // Computes the gradients of all nodes first, then stores them by operand, since two operands may
+  // share memory.
   std::vector<nb::object> all;
   for (std::size_t i = 0; i < b.count; ++i) {
     const nb::handle op(b.template attr<CustomAttr>(i).operation);

@@ -6,7 +6,7 @@
 #include "held.h"
 #include "layers.h"
 
-// The best trees and labels for scores, and samples.
+// Best trees and label sequences, and samples.
 
 namespace dynet::python {
 namespace {
@@ -15,7 +15,7 @@ using namespace nb::literals;
 using LabelList = std::vector<unsigned>;
 using Tree = std::vector<std::tuple<unsigned, unsigned, unsigned>>;
 
-// The values of arcs. Throws ArgumentError for other shapes.
+// Values of arc scores. Throws ArgumentError for invalid shapes.
 ArcScores arc_scores(const char* who, const Expression& arcs) {
   const SourceLocation at = here();
   const Dim d = arcs.dim(at);
@@ -97,7 +97,7 @@ void bind_span_trees(nb::module_& m) {
       "A tree drawn with its probability, see `span_log_prob`: the same one for the same key.");
 }
 
-/// The functions are held here, too, for the garbage collector to see.
+/// Also holds the functions, for the garbage collector.
 struct Decoder {
   CtcDecoder decoder;
   Held extend, finish;

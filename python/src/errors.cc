@@ -11,20 +11,20 @@
 
 #include "bindings.h"
 
-// Function of the Python that loads this module; null in 3.10. The stable interface has only an
-// attribute, which is ten times as slow.
+// Function of the interpreter that loads this module; null in 3.10. The stable ABI only has an
+// attribute, which is ten times slower.
 extern "C" [[gnu::weak]] int PyFrame_GetLasti(PyFrameObject* frame);
 
 namespace dynet::python {
 namespace {
 
-// Classes of errors, which live as long as the process.
+// Exception classes; never freed.
 struct ErrorClasses {
   PyObject *error, *shape, *argument, *index, *stale, *gradient, *numeric, *file, *memory, *device;
 };
 ErrorClasses error_classes;
 
-// Folder of the package's Python code.
+// Folder of the package's Python files.
 std::string_view package_folder;
 
 PyObject* class_of(const Error& e) {
@@ -54,13 +54,13 @@ void translate(const std::exception_ptr& p, void*) {
     std::rethrow_exception(p);
   } catch (const Error& e) {
     set(e);
-  } catch (const std::bad_cast&) {  // what a function has read in an argument itself
+  } catch (const std::bad_cast&) {  // thrown by conversions inside a function
     PyErr_SetString(PyExc_TypeError, "an argument, or a part of one, is of a wrong type");
   }
 }
 
-// File names live as long as the nodes and errors that point to them, which nobody counts: each is
-// kept once.
+// Interns file names: nodes and errors point to them without reference counting, so they are never
+// freed.
 const char* kept(std::string_view name) {
   static std::mutex mutex;
   static auto& names = *new std::set<std::string, std::less<>>;
@@ -69,7 +69,7 @@ const char* kept(std::string_view name) {
   return names.emplace(name).first->c_str();
 }
 
-// The cell of a notebook has a file that nobody knows; tracebacks call it `Cell In[3]`.
+// Notebook cells have generated file names; tracebacks call them `Cell In[3]`.
 std::string shown_name(std::string_view file) {
   if (file.find("ipykernel_") == file.npos && file.find("ipython-input") == file.npos)
     return std::string(file);
@@ -81,10 +81,10 @@ bool is_of_package(std::string_view file) {
   return folder != file.npos && file.substr(0, folder) == package_folder;
 }
 
-// A place in compiled code, and the line that it is of. To find that takes longer than to make a
-// node, so it is remembered. Used with the interpreter's lock held.
+// Instruction in compiled code with its source line. Finding the line takes longer than creating a
+// node, so it is cached. Requires the interpreter lock.
 struct Place {
-  PyObject* code = nullptr;  // kept alive, so that its address stays its own
+  PyObject* code = nullptr;  // owned, so that its address is not reused
   long instruction = -1;
   SourceLocation line;
   bool is_ours = false;
@@ -93,7 +93,7 @@ struct Place {
 constexpr std::size_t kPlaces = 4096;
 Place places[kPlaces];
 
-// Position of a frame in its code.
+// Index of a frame's current instruction.
 long instruction_of(PyFrameObject* frame) {
   if (PyFrame_GetLasti) return PyFrame_GetLasti(frame);
   static PyObject* const lasti = PyUnicode_InternFromString("f_lasti");
@@ -101,7 +101,7 @@ long instruction_of(PyFrameObject* frame) {
   return PyLong_AsLong(number.ptr());
 }
 
-// The place of a frame, which is remembered at `known` from now on.
+// Finds the line of a frame and caches it in `known`.
 Place find_place(PyFrameObject* frame, PyObject* code, long instruction, Place& known) {
   const nb::object name = nb::steal(PyObject_GetAttrString(code, "co_filename"));
   Py_ssize_t size = 0;
@@ -110,7 +110,7 @@ Place find_place(PyFrameObject* frame, PyObject* code, long instruction, Place& 
   const std::string_view file =
       text ? std::string_view(text, static_cast<std::size_t>(size)) : "<python>";
   const auto line = static_cast<unsigned>(PyFrame_GetLineNumber(frame));
-  // All that calls Python comes first: other threads may run meanwhile.
+  // All calls of Python come before the update: other threads may run during them.
   const Place place{code, instruction, {kept(shown_name(file)), line}, is_of_package(file)};
   PyObject* const before = std::exchange(known, place).code;
   Py_XDECREF(before);
@@ -135,7 +135,7 @@ SourceLocation here() {
   PyFrameObject* const frame = PyEval_GetFrame();
   if (!frame) return {"<python>", 0};
   if (const Place place = place_of(frame); !place.is_ours) return place.line;
-  // Called by Python code of the package: the line that calls that.
+  // Called by Python code of the package: uses the caller's line.
   nb::object outer = nb::borrow(reinterpret_cast<PyObject*>(frame));
   while (!outer.is_none()) {
     const Place place = place_of(reinterpret_cast<PyFrameObject*>(outer.ptr()));
@@ -152,7 +152,7 @@ void set_error() noexcept {
     e.restore();
   } catch (const Error& e) {
     set(e);
-  } catch (const nb::builtin_exception& e) {  // there is but one that operators throw
+  } catch (const nb::builtin_exception& e) {  // the only one that operators throw
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();

@@ -7,26 +7,26 @@
 
 #include "dynet-like/graph/expression.h"
 
-// How expressions come from Python and go there. A parameter given as an argument is an expression
-// of the graph in use, at once: by nanobind's conversions each would become a Python object of its
-// own first.
+// Conversion of expressions between Python and C++. A parameter passed as an argument becomes an
+// expression of the current graph directly; nanobind's implicit conversion would create a Python
+// object first.
 
 namespace dynet::python {
 
-/// The classes of what can be an operand, which live as long as the module.
+/// Operand classes, which exist as long as the module.
 struct Classes {
   PyTypeObject *expression = nullptr, *parameter = nullptr, *table = nullptr;
 };
 extern Classes classes;
 
-/// A new object for an expression; null with an error of Python's if there is no memory.
+/// New Python object for an expression; null with a Python exception if memory is exhausted.
 PyObject* object_of(const Expression& e) noexcept;
-/// An expression, or a parameter as one of the graph in use, of these very classes; false for
-/// anything else.
+/// Reads an expression, or a parameter as an expression of the current graph, of exactly these
+/// classes; false for any other object.
 bool read_exactly(nanobind::handle object, Expression& x);
-/// The same of classes that the program has derived from them.
+/// Reads an object of a subclass of these classes.
 bool read_derived(nanobind::handle object, Expression& x);
-/// Reads either kind; false also for a parameter that the graph in use cannot have.
+/// Reads both kinds; also false for a parameter that the current graph cannot use.
 bool read_argument(nanobind::handle object, Expression& x) noexcept;
 
 }  // namespace dynet::python

@@ -11,14 +11,14 @@ namespace {
 
 using namespace nb::literals;
 
-// Index i of n, which may count from the end. Throws IndexError.
+// Index i of n elements; negative indices count from the end. Throws IndexError.
 unsigned place(std::int64_t i, unsigned n, SourceLocation at) {
   if (i < -std::int64_t{n} || i >= std::int64_t{n})
     throw IndexError("x[" + std::to_string(i) + "]: there are only " + std::to_string(n), at);
   return static_cast<unsigned>(i < 0 ? i + n : i);
 }
 
-// An index of Python's: a whole number, of NumPy too. Throws TypeError.
+// Python index: an int or a NumPy integer. Throws TypeError.
 std::int64_t whole_number(nb::handle key) {
   std::int64_t i = 0;
   if (!PyIndex_Check(key.ptr()) || !nb::try_cast(key, i))
@@ -26,7 +26,7 @@ std::int64_t whole_number(nb::handle key) {
   return i;
 }
 
-// Batch elements by an index or a slice.
+// Selects batch elements by an index or a slice.
 Expression along_batch(const Expression& x, nb::handle key, SourceLocation at) {
   const unsigned n = x.dim(at).bd;
   if (!nb::isinstance<nb::slice>(key))
@@ -61,7 +61,7 @@ Expression along(const Expression& x, unsigned d, nb::handle key, bool& keeps, S
 template <class Values>
 nb::list each(const Expressions& es, bool recalculate, Values values) {
   if (es.empty()) return {};
-  // The last one made: all before it are computed at once.
+  // Computing the newest node computes all earlier nodes.
   const Expression* last = &es.front();
   for (const Expression& e : es) {
     e.dim(here());
@@ -77,7 +77,7 @@ nb::list each(const Expressions& es, bool recalculate, Values values) {
 
 Tensor value_of(const Expression& e, bool recalculate) {
   const SourceLocation at = here();
-  if (recalculate) e.dim(at);  // throws for a stale one, whose graph may be gone
+  if (recalculate) e.dim(at);  // throws for a stale expression, whose graph may be destroyed
   const Unlocked unlocked(e);
   return recalculate ? e.pg->forward(e, at) : e.value(at);
 }

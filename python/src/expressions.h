@@ -6,18 +6,18 @@
 
 #include "arrays.h"
 
-// The methods of expressions, which parameters have too: a parameter is an expression of the graph
-// in use.
+// Methods of expressions, and of parameters as expressions of the current graph.
 
 namespace dynet::python {
 
-/// The value, computed if need be, or with all nodes before it again. The interpreter goes on.
+/// The value, computed if missing, or recomputed with all earlier nodes. Releases the interpreter
+/// lock.
 Tensor value_of(const Expression& e, bool recalculate);
-/// A number, a list of numbers for a vector, otherwise an array.
+/// A number, a list of numbers for a vector, or an array.
 nb::object value_as_object(const Tensor& t);
-/// Elements of x by an index, a slice, or a tuple of them along its first dimensions and the batch.
+/// Elements of x by an index, a slice, or a tuple of them for the first dimensions and the batch.
 Expression subscript(const Expression& x, nb::handle key);
-/// The gradient of the last backward pass. Throws GradientError if there is none.
+/// Gradient of the last backward pass. Throws GradientError if there is none.
 nb::object gradient_of(const Expression& e);
 nb::object dlpack(const Expression& e);
 nb::object as_numpy(const Expression& e, nb::handle dtype);
@@ -87,7 +87,7 @@ void bind_values(nb::class_<T>& c) {
           [](const T& x, Flag full) {
             const Expression e = expression_of(x);
             const SourceLocation at = here();
-            e.dim(at);  // throws for a stale one, whose graph may be gone
+            e.dim(at);  // throws for a stale expression, whose graph may be destroyed
             const Unlocked unlocked(e);
             e.pg->backward(e, full, at);
           },
@@ -110,7 +110,7 @@ void bind_values(nb::class_<T>& c) {
           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"));
 }
 
-/// NumPy leaves `array * x` to x.
+/// Makes NumPy return NotImplemented for `array * x`.
 inline void refuse_arrays(nb::handle c) { nb::setattr(c, "__array_ufunc__", nb::none()); }
 
 }  // namespace dynet::python

@@ -22,7 +22,7 @@ namespace {
 
 using namespace nb::literals;
 
-// The first bytes of a file; none if it cannot be read.
+// First bytes of a file; empty if it cannot be read.
 std::string first_bytes(const Path& fname) {
   std::ifstream in(fname, std::ios::binary);
   std::string bytes(16, '\0');
@@ -76,8 +76,8 @@ void bind_checkpoints(nb::module_& m) {
       .def("paths", &Checkpoints::paths, "All checkpoints, the oldest first.");
 }
 
-// A collection as plain data, for pickle: for each parameter its name, kind, shape, values and
-// whether it is trained, in the order of creation.
+// State of a collection for pickle: name, kind, shape, values and whether it is trained, for each
+// parameter in order of creation.
 nb::tuple state_of(const ParameterCollection& pc) {
   nb::list all;
   const std::size_t root = pc.get_fullname().size() - 1;

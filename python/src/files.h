@@ -6,8 +6,8 @@
 
 namespace dynet::python {
 
-/// Reads the values of a collection from a file, whatever wrote it: text of DyNet under `key`, our
-/// own files, safetensors. Throws FileError, changing nothing.
+/// Reads the values of a collection from a file of any supported format: DyNet's text under `key`,
+/// our own format, safetensors. Throws FileError, changing nothing.
 void populate(ParameterCollection& pc, const Path& fname, const std::string& key);
 
 }  // namespace dynet::python

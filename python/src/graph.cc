@@ -15,7 +15,7 @@
 #include "dynet-like/graph/graph_state.h"
 #include "operations.h"
 
-// Functions of the Python that loads this module; they are not in the stable interface.
+// Functions of the interpreter that loads this module, outside the stable ABI.
 extern "C" {
 [[gnu::weak]] PyThreadState* PyInterpreterState_ThreadHead(PyInterpreterState* interpreter);
 [[gnu::weak]] PyThreadState* PyThreadState_Next(PyThreadState* thread);
@@ -26,32 +26,32 @@ namespace {
 
 using namespace nb::literals;
 
-// The settings that `init` and `dynet_config` give, once, at the start.
+// Settings of `init` and `dynet_config`, applied once.
 struct Defaults {
   float weight_decay = 0;
-  std::string device;  // of graphs; empty: the CPU
+  std::string device;  // device of graphs; empty: the CPU
   std::atomic<std::uint64_t> seed = 0;
-  std::atomic<std::uint64_t> graphs = 0;  // since the seed was set
+  std::atomic<std::uint64_t> graphs = 0;  // number of graphs since the seed was set
 };
 Defaults& defaults() {
   static auto& d = *new Defaults;
   return d;
 }
 
-// All graphs by what is inside them.
+// All graphs by their ComputationGraph.
 struct Graphs {
   std::mutex mutex;
   std::unordered_map<const ComputationGraph*, Graph*> by_inside;
 };
 Graphs& graphs() {
-  static auto& all = *new Graphs;  // graphs of threads are destroyed at the very end
+  static auto& all = *new Graphs;  // never freed: graphs of threads are destroyed last
   return all;
 }
 
-// The only one in which Python handles signals.
+// Id of the main thread, the only one in which Python handles signals.
 unsigned long first_thread = 0;
 
-// Ctrl-C and other signals, which Python handles when it is asked to.
+// Handles Ctrl-C and other signals in Python during long computations.
 Interrupt& signals() {
   static auto& interrupt = *new Interrupt([] {
     const nb::gil_scoped_acquire acquire;
@@ -60,24 +60,25 @@ Interrupt& signals() {
   return interrupt;
 }
 
-// The graph in use of this thread; null: it has none yet.
+// Current graph of this thread; null before its first use.
 constinit thread_local Graph* in_use = nullptr;
 
-// Whether no other thread has a state in Python. The newest state is at the head of the list.
+// True if no other thread has a Python thread state. New states are inserted at the head of the
+// list.
 bool is_only_thread() {
   if (!PyInterpreterState_ThreadHead || !PyThreadState_Next) return false;
   PyThreadState* const own = PyThreadState_Get();
-  // In a subinterpreter a call of Python from within would wait for the lock.
+  // In a subinterpreter, calling Python from inside would deadlock.
   if (own != PyGILState_GetThisThreadState()) return false;
   return PyInterpreterState_ThreadHead(PyInterpreterState_Get()) == own && !PyThreadState_Next(own);
 }
 
 struct Thread {
   std::shared_ptr<Graph> own;
-  // Python object of `own`, so that it is made once. Only the main thread has it, and drops it
-  // before the interpreter ends.
+  // Python object of `own`, created once. Only the main thread has it, and drops it before the
+  // interpreter ends.
   PyObject* own_object = nullptr;
-  std::vector<std::shared_ptr<Graph>> entered;  // by `with`, the innermost last
+  std::vector<std::shared_ptr<Graph>> entered;  // graphs entered by `with`, the innermost last
 
   ~Thread() { in_use = nullptr; }
   void drop_own() {
@@ -113,7 +114,7 @@ void set_defaults(std::uint64_t seed, float weight_decay, const std::string& dev
   defaults().device = device;
   defaults().seed = seed;
   defaults().graphs = 0;
-  this_thread().drop_own();  // the next one has the settings
+  this_thread().drop_own();  // the next graph uses the settings
 }
 
 void leave(const std::shared_ptr<Graph>& graph) {
@@ -152,7 +153,7 @@ Tensor run(Graph& g, VariableIndex i, bool again) {
   return again ? g->forward(e, at) : g->incremental_forward(e, at);
 }
 
-// Adds the six methods that run a graph up to a node, by its index.
+// Adds the six methods that run a graph up to a node, by index.
 void bind_runs(nb::class_<Graph>& graph) {
   for (const bool again : {true, false}) {
     const std::string name = again ? "forward" : "inc_forward";
@@ -182,7 +183,7 @@ nb::typed<nb::dict, nb::str, nb::any> statistics(Graph& g) {
   return d;
 }
 
-// The nodes in use, a line each, or only those that are not numbers.
+// Lists the nodes, one per line; `nan_check_only` selects those with NaN or infinity.
 std::string dumped(Graph& g, bool show_values, bool show_gradients, bool nan_check_only) {
   std::ostringstream out;
   for (VariableIndex i = 0; i < g->size(); ++i) {
@@ -198,7 +199,7 @@ std::string dumped(Graph& g, bool show_values, bool show_gradients, bool nan_che
       std::optional<Tensor> gradient;
       try {
         gradient = e.gradient(here());
-      } catch (const GradientError&) {  // there was no backward pass
+      } catch (const GradientError&) {  // no backward pass
       }
       if (gradient) show("gradient", *gradient);
     }
@@ -329,11 +330,11 @@ Graph::~Graph() {
 
 void Graph::drop_kept() {
   if (kept_.empty()) return;
-  if (!Py_IsInitialized()) {  // too late: what they are made of is gone
+  if (!Py_IsInitialized()) {  // the interpreter has ended, so the objects are leaked
     static_cast<void>(new auto(std::move(kept_)));
     return;
   }
-  const nb::gil_scoped_acquire acquire;  // a thread that ends has given it away
+  const nb::gil_scoped_acquire acquire;  // an ending thread has released the lock
   kept_.clear();
 }
 
@@ -347,7 +348,7 @@ void Graph::apply_settings() {
   if (settings_.immediate_compute) graph_->set_immediate_compute(true);
   if (settings_.check_validity) graph_->set_check_validity(true);
   if (settings_.inference) graph_->set_inference(true);
-  // Each renewal draws anew.
+  // Each renewal gets a new seed.
   if (settings_.seed)
     graph_->set_seed(version_ ? mix_bits(settings_.seed + version_) : settings_.seed);
   else if (const std::uint64_t seed = random_seed())
@@ -457,7 +458,7 @@ void bind_graph(nb::module_& m) {
       "seed"_a,
       "The seed of the random draws of this graph and of those made from now on, and of the\n"
       "initial values of new collections.");
-  // Graphs hold objects of Python, which must go before the interpreter does.
+  // Graphs hold Python objects, which must be freed before the interpreter ends.
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
     this_thread().entered.clear();
     this_thread().drop_own();

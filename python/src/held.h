@@ -8,7 +8,7 @@
 
 namespace dynet::python {
 
-/// An object of Python that is copied and destroyed without the interpreter's lock.
+/// A Python object that can be copied and destroyed without the interpreter lock.
 using Held = std::shared_ptr<nb::object>;
 
 inline Held hold(nb::object object) {
@@ -18,7 +18,7 @@ inline Held hold(nb::object object) {
   });
 }
 
-/// The number that a function of the program gave to `who`. Throws ArgumentError for anything else.
+/// The number returned by a user function to `who`. Throws ArgumentError for any other object.
 inline double number_given(const char* who, nb::handle object) {
   double number = 0;
   if (!nb::try_cast(object, number)) nn_detail::fail(who, "a function must give a number", here());

@@ -13,7 +13,7 @@ namespace {
 
 using namespace nb::literals;
 
-// An initializer as Python holds it.
+// Python wrapper of an initializer.
 struct Initializer {
   std::shared_ptr<ParameterInit> init;
 };

@@ -6,8 +6,8 @@
 
 namespace dynet::python {
 
-/// Initializer of a new parameter, as Python names it: nothing, a number, a name, an array, the
-/// name of a file, or an initializer. Throws ArgumentError.
+/// Initializer of a new parameter from a Python argument: None, a number, a name, an array, a file
+/// name, or an initializer. Throws ArgumentError.
 std::shared_ptr<ParameterInit> initializer_of(nb::handle init, const Dim& dim, bool is_lookup,
                                               float scale, float mean, float std);
 

@@ -2,7 +2,7 @@
 
 #include <nanobind/stl/tuple.h>
 
-// Layers for each column, words, pairs, and copying.
+// Layers on columns, embeddings, pair scorers, and copy mechanism.
 
 namespace dynet::python {
 namespace {

@@ -9,12 +9,12 @@
 
 #include "operations.h"
 
-// Common parts of the layers of nn/. A class of C++ with settings is one of Python whose
-// constructor takes the collection and then the settings, each by its name.
+// Common code of the layers of nn/. A C++ class with settings becomes a Python class whose
+// constructor takes the collection and the settings by name.
 
 namespace dynet::python {
 
-/// A layer as Python sees it: it enters the current graph by itself, once for each.
+/// Python wrapper of a layer, which enters the current graph automatically, once per graph.
 template <class L>
 class Layer {
  public:
@@ -22,7 +22,7 @@ class Layer {
       : layer_(model, settings) {}
   explicit Layer(const L& layer) : layer_(layer) {}
 
-  /// In the current graph.
+  /// The layer in the current graph.
   L& in_graph() {
     if (current_graph().get_id() != graph_) enter(true);
     return layer_;
@@ -39,14 +39,14 @@ class Layer {
   std::uint64_t graph_ = 0;
 };
 
-/// How Python writes a setting of this type.
+/// Python type of a setting, and its conversions.
 template <class T>
 struct AsPython {
   using Type = T;
   static T read(const T& x) { return x; }
   static T shown(const T& x) { return x; }
 };
-/// A float as the shortest decimal number that is the same one.
+/// A float as the double with the same shortest decimal representation.
 template <>
 struct AsPython<float> {
   using Type = double;
@@ -72,7 +72,7 @@ struct AsPython<Activation> {
   }
 };
 
-/// A setting that has to be given, and one that need not be.
+/// A required setting, and an optional one.
 template <class S, class T>
 struct Needed {
   using Python = AsPython<T>;
@@ -96,7 +96,7 @@ Optional<S, T> optional(const char* name, T S::*member) {
   return {name, member};
 }
 
-/// A class of Python for a layer and its settings.
+/// Adds a Python class for a layer and its settings.
 template <class L, class... Settings>
 nb::class_<Layer<L>> add_layer(nb::module_& m, const char* name, const char* doc,
                                const char* settings_doc, Settings... settings) {
@@ -168,13 +168,13 @@ void def_dropout(nb::class_<Layer<L>>& c, const char* doc) {
           "No dropout from now on.");
 }
 
-/// `layer(...)` is `layer.apply(...)`.
+/// Makes `layer(...)` call `layer.apply(...)`.
 template <class L>
 void def_call(nb::class_<Layer<L>>& c) {
   nb::setattr(c, "__call__", c.attr("apply"));
 }
 
-/// `apply` of one expression.
+/// Adds `apply` with one expression.
 template <class L>
 void def_apply(nb::class_<Layer<L>>& c, const char* doc) {
   c.def(
@@ -183,14 +183,14 @@ void def_apply(nb::class_<Layer<L>>& c, const char* doc) {
   def_call(c);
 }
 
-/// Result of `f`, run without the lock of the interpreter.
+/// Calls `f` without the interpreter lock.
 template <class F>
 auto without_lock(F f) {
   const nb::gil_scoped_release release;
   return f();
 }
 
-/// Results with their scores as pairs.
+/// Converts results with scores to pairs.
 template <class Scored, class F>
 auto pairs_of(const std::vector<Scored>& all, F part) {
   std::vector<std::pair<decltype(part(all[0])), double>> pairs;

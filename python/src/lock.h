@@ -8,12 +8,11 @@
 
 namespace dynet::python {
 
-/// Gives the interpreter's lock away for as long as it lives: for work that may take long. Where no
-/// other thread can want it the lock is kept, for to give it away and to take it back takes as long
-/// as to make a node.
+/// Releases the interpreter lock during its lifetime, for long work. Keeps the lock if no other
+/// thread can want it, since releasing and reacquiring it costs as much as creating a node.
 class Unlocked {
  public:
-  /// For work that calls no Python from other threads.
+  /// For work that calls no Python on other threads.
   Unlocked();
   /// For a pass over the graph of an expression.
   explicit Unlocked(const Expression& e);

@@ -1,6 +1,6 @@
 #include "bindings.h"
 
-// The order matters where a class is a base, or a default, of another one.
+// The order matters if a class is a base or a default argument of another one.
 NB_MODULE(_core, m) {
   using namespace dynet::python;
   m.doc() = "What the package dynet is made of.";
@@ -40,7 +40,7 @@ NB_MODULE(_core, m) {
   bind_transformers(m);
   bind_trees_of_nn(m);
   bind_more_layers(m);
-  // A program may end with arrays of another library that hold parameters: no news to its user.
+  // Disables leak warnings: at exit, objects of other libraries may still reference parameters.
   nb::set_leak_warnings(false);
   m.def("_warn_of_leaks", [] { nb::set_leak_warnings(true); });
 }

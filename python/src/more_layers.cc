@@ -1,6 +1,6 @@
 #include "layers.h"
 
-// Softmax for many classes, images and coverage.
+// Softmax for many classes, layers for images, and coverage.
 
 namespace dynet::python {
 namespace {
@@ -8,7 +8,7 @@ namespace {
 using namespace nb::literals;
 using List = std::vector<std::int64_t>;
 
-/// The methods of DyNet's softmax layers.
+/// Adds the methods of DyNet's softmax layers.
 template <class L>
 void def_softmax(nb::class_<Layer<L>>& c) {
   using Class = Layer<L>;

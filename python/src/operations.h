@@ -15,8 +15,8 @@
 #include "bindings.h"
 #include "dynet-like/dynet.h"
 
-// Common parts of the functions on expressions. A name and its parameters are DyNet's; a docstring
-// has the formula and the shapes.
+// Common code of the functions on expressions. Names and parameters are those of DyNet; docstrings
+// have the formula and the shapes.
 
 namespace dynet::python {
 
@@ -32,30 +32,30 @@ void bind_noise(nb::module_& m);
 void bind_structures(nb::module_& m);
 
 using Expressions = std::vector<Expression>;
-/// Indices as a program gives them: one, or several.
+/// Index argument: one index or several.
 using OneOrMore = std::variant<std::int64_t, std::vector<std::int64_t>>;
-/// Sizes as a program gives them: one, or several.
+/// Size argument: one size or several.
 using Sizes = std::variant<unsigned, std::vector<unsigned>>;
 
-/// The shape of these sizes and a batch.
+/// Shape with these sizes and batch.
 Dim shape_of(const Sizes& sizes, unsigned batch_size = 1);
-/// The indices of dimensions, which may be one.
+/// Indices of dimensions from one or several.
 std::vector<unsigned> dimensions(const Sizes& dims);
-/// Gradients of a step function, by the name of the mode in C++. Throws ArgumentError.
+/// Gradient mode of a step function by name. Throws ArgumentError.
 GradientMode gradient_mode(const char* who, const std::string& name);
-/// The device of this name; of none, where the graph is. Throws DeviceError.
+/// Device with this name; for an empty name the device of the graph. Throws DeviceError.
 DeviceArgument device_argument(std::string_view name);
 /// Throws ArgumentError for a list without expressions.
 void need_operands(const char* who, const Expressions& xs);
-/// Numbers that have to be indices. Throws IndexError for one that is none.
+/// Converts numbers to indices. Throws IndexError for a negative or too large number.
 std::vector<unsigned> indices_of(const char* who, const std::vector<std::int64_t>& numbers);
-/// The same where -1 is a tag that is not known.
+/// Converts numbers to indices; -1 means an unknown tag.
 std::vector<unsigned> partly_known(const char* who, std::vector<std::int64_t> numbers);
 
-/// Numbers in column-major order, of a NumPy array, of lists in lists, or of one number.
+/// Numbers in column-major order, from a NumPy array, nested lists, or one number.
 std::vector<float> numbers_of(nb::handle object);
 
-/// `f` of an index or of a list of them.
+/// Calls `f` with an index or a list of indices.
 template <class F>
 Expression with_indices(const OneOrMore& indices, F f) {
   if (const auto* one = std::get_if<std::int64_t>(&indices)) return f(IndexArgument(*one));
@@ -73,8 +73,8 @@ struct Unary {
 struct Binary {
   const char* name;
   Expression (*function)(const Expression&, const Expression&, SourceLocation);
-  const char* first;   ///< names of the parameters
-  const char* second;  ///< of the second
+  const char* first;   ///< name of the first parameter
+  const char* second;  ///< name of the second parameter
   const char* doc;
 };
 void def(nb::module_& m, const Unary& u);

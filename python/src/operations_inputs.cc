@@ -13,15 +13,15 @@ using namespace nb::literals;
 using List = std::vector<std::int64_t>;
 using Numbers = std::vector<float>;
 
-/// Numbers in column-major order, and their sizes.
+/// Numbers in column-major order with their sizes.
 struct Array {
   std::vector<unsigned> sizes;
   Numbers values;
 };
 
-/// Appends the numbers of a list or tuple that holds nothing else; false if it is anything else, or
-/// empty, or has numbers that no float has. Of few numbers NumPy takes longer than all that a graph
-/// does.
+/// Appends the numbers of a non-empty list or tuple of plain numbers; false for any other object,
+/// and for numbers outside the range of float. For few numbers NumPy's conversion costs more than
+/// the whole graph.
 bool add_plain_numbers(nb::handle object, Numbers& values) {
   PyObject* const list = object.ptr();
   const bool is_tuple = PyTuple_Check(list);
@@ -32,7 +32,7 @@ bool add_plain_numbers(nb::handle object, Numbers& values) {
     PyObject* const item = is_tuple ? PyTuple_GetItem(list, k) : PyList_GetItem(list, k);
     if (!PyFloat_Check(item) && !PyLong_Check(item)) return false;
     const double x = PyLong_Check(item) ? PyLong_AsDouble(item) : PyFloat_AsDouble(item);
-    if (x == -1 && PyErr_Occurred() != nullptr) {  // an integer that is too large
+    if (x == -1 && PyErr_Occurred() != nullptr) {  // the integer is too large
       PyErr_Clear();
       return false;
     }
@@ -42,7 +42,7 @@ bool add_plain_numbers(nb::handle object, Numbers& values) {
   return n > 0;
 }
 
-/// From a NumPy array, a list, or a list of lists, of any kind of number.
+/// Converts a NumPy array, a list, or nested lists of numbers.
 Array array_of(const char* who, nb::handle object) {
   Array plain;
   if (add_plain_numbers(object, plain.values)) {
@@ -89,12 +89,12 @@ Dim shape_of_array(std::vector<unsigned> sizes, bool batched) {
     if (sizes.size() > 1)
       sizes.pop_back();
     else
-      sizes = {1};  // one number for each batch element
+      sizes = {1};  // one number per batch element
   }
   return Dim(std::vector<long>(sizes.begin(), sizes.end()), batch);
 }
 
-// Whether it is a list of NumPy arrays and nothing else.
+// True for a non-empty list of NumPy arrays.
 bool is_list_of_arrays(nb::handle object) {
   if (!nb::isinstance<nb::list>(object) || nb::len(object) == 0) return false;
   const nb::object array = nb::module_::import_("numpy").attr("ndarray");

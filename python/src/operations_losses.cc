@@ -17,7 +17,7 @@ constexpr Binary kLosses[] = {
 
 using Lists = std::variant<std::vector<std::int64_t>, std::vector<std::vector<std::int64_t>>>;
 
-/// One list of indices for all batch elements, or one for each of them.
+/// Calls `f` with one list of indices for all batch elements, or one list per element.
 template <class F>
 Expression with_lists(const char* who, const Lists& given, F f) {
   if (const auto* one = std::get_if<std::vector<std::int64_t>>(&given))

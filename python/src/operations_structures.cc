@@ -6,7 +6,7 @@
 
 #include "operations.h"
 
-// Attention and distributions over structures, which the old module does not have.
+// Attention and distributions over structures, in addition to DyNet's functions.
 
 namespace dynet::python {
 namespace {
@@ -96,7 +96,7 @@ std::vector<std::vector<unsigned>> lists_of(const char* who, const std::vector<L
   return result;
 }
 
-/// A function of CTC with one list of labels or a list for each batch element.
+/// Adds a CTC function that takes one list of labels, or a list per batch element.
 template <class F>
 void def_ctc(nb::module_& m, const char* name, F f, const char* doc) {
   m.def(

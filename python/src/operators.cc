@@ -3,13 +3,12 @@
 #include "expressions.h"
 #include "operations.h"
 
-// x + y and its like. They are in the slots of the classes, which an operator reaches without a
-// look at a method.
+// Arithmetic operators, as type slots of the classes, which Python calls without a method lookup.
 
 namespace dynet::python {
 namespace {
 
-// An operand of an operator.
+// Operand of an operator.
 struct Operand {
   bool is_number = false;
   float number = 0;
@@ -25,7 +24,7 @@ bool read(nb::handle h, Operand& operand) {
     return true;
   }
   if (read_derived(h, operand.x)) return true;
-  // Numbers of NumPy, but no arrays of them.
+  // NumPy numbers, but not arrays.
   if (!nb::hasattr(h, "__float__") ||
       (nb::hasattr(h, "ndim") && nb::cast<int>(h.attr("ndim")) != 0))
     return false;
@@ -49,7 +48,7 @@ Expression apply(char op, const Operand& a, const Operand& b) {
     default:
       break;
   }
-  // Numbers become inputs of the other operand's graph, which must be there.
+  // Numbers become inputs in the graph of the other operand, which must exist.
   if (a.is_number) b.x.dim(at);
   if (b.is_number) a.x.dim(at);
   if (op == '/') {
@@ -62,12 +61,12 @@ Expression apply(char op, const Operand& a, const Operand& b) {
   return pow(a.x, b.x, at);
 }
 
-// x op y, of which one may be a number; NotImplemented for others.
+// x op y, where one operand may be a number; NotImplemented for other types.
 nb::object arithmetic(char op, nb::handle x, nb::handle y) {
   Operand a, b;
   const bool reads_x = read(x, a);
   if (reads_x && read(y, b)) return nb::steal(object_of(apply(op, a, b)));
-  // NumPy would say something about concatenation.
+  // NumPy's own error would mention concatenation.
   if (const nb::handle other = reads_x ? y : x; nb::hasattr(other, "__array__"))
     throw nb::type_error("an array is no expression: dynet.inputTensor(array) makes one of it");
   return nb::borrow(Py_NotImplemented);

@@ -12,12 +12,12 @@ struct ParameterStorageBase;
 
 namespace dynet::python {
 
-/// The node of each parameter in a graph: a table that is never emptied. Nodes of the time before a
-/// renewal are found stale, which takes less time than to forget them all, and as long as a node
-/// names a parameter no other one has its address.
+/// Hash table from parameters to their nodes in a graph; never cleared. Nodes from before a renewal
+/// are detected as stale, which costs less than clearing the table. A node keeps its parameter
+/// alive, so that addresses are not reused.
 class ParameterNodes {
  public:
-  /// The place for the node of a parameter: as it was left, empty at first. Good until the next
+  /// Slot for the node of a parameter, initially empty; may hold a stale node. Valid until the next
   /// call.
   Expression& operator[](const ParameterStorageBase* p) {
     Entry* e = find(p);
@@ -50,7 +50,7 @@ class ParameterNodes {
       if (e.p) *find(e.p) = e;
   }
 
-  // A power of two of them, some of which are free.
+  // A power of two, with free slots.
   std::vector<Entry> entries_ = std::vector<Entry>(16);
   std::size_t count_ = 0;
 };

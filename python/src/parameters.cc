@@ -9,7 +9,7 @@ namespace {
 
 using namespace nb::literals;
 
-// A table as one array: its rows along the first dimension.
+// Shape of a table as one array, with rows along the first dimension.
 Dim table_dim(const LookupParameter& p) {
   Dim d = p.dim();
   d.insert_dim(0, static_cast<unsigned>(p.size()));
@@ -63,7 +63,7 @@ void read_text(P& p, const Path& fname, const std::string& key) {
   TextFileLoader(fname).populate(p, key);
 }
 
-// Methods of both kinds.
+// Methods of parameters and tables.
 template <class P>
 void bind_common(nb::class_<P>& c, const char* kind) {
   c.def(

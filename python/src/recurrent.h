@@ -11,18 +11,19 @@
 
 namespace dynet::python {
 
-/// A recurrent network as Python sees it: it enters the current graph by itself, once for each.
+/// Python wrapper of a recurrent network, which enters the current graph automatically, once per
+/// graph.
 class RnnBuilder {
  public:
   explicit RnnBuilder(std::unique_ptr<RNNBuilder> builder) : builder_(std::move(builder)) {}
 
   RNNBuilder& operator*() { return *builder_; }
   RNNBuilder* operator->() { return builder_.get(); }
-  /// Puts the parameters into the current graph, unless they are there.
+  /// Adds the parameters to the current graph, unless they are in it.
   void enter_graph(bool update);
   /// Throws ArgumentError unless the parameters are in the current graph.
   void need_graph(const char* who) const;
-  /// The number of the graph that they are in.
+  /// Number of the graph with the parameters.
   std::uint64_t graph() const { return graph_; }
 
  private:
@@ -30,7 +31,7 @@ class RnnBuilder {
   std::uint64_t graph_ = 0;
 };
 
-/// A builder of one kind.
+/// Python wrapper of one builder class.
 template <class B>
 class RnnBuilderOf : public RnnBuilder {
  public:
@@ -40,7 +41,7 @@ class RnnBuilderOf : public RnnBuilder {
   B& get() { return static_cast<B&>(**this); }
 };
 
-/// A step of a sequence; it keeps its builder alive.
+/// Step of a sequence; keeps its builder alive.
 class RnnState {
  public:
   RnnState(nb::object builder, RNNPointer step, std::uint64_t graph)
@@ -50,18 +51,18 @@ class RnnState {
   RnnState add_masked_input(const Expression& x, const Expression& mask) const;
   std::vector<RnnState> add_inputs(const Expressions& xs) const;
   Expressions transduce(const Expressions& xs) const;
-  /// Nothing for an initial state that was not given.
+  /// Empty for the default initial state.
   std::optional<Expression> output() const;
   Expressions h() const;
   Expressions s() const;
   RnnState set_h(const Expressions& es) const;
   RnnState set_s(const Expressions& es) const;
-  /// Nothing for the first one.
+  /// Empty for the first step.
   std::optional<RnnState> prev() const;
   nb::object b() const { return builder_; }
 
  private:
-  /// Throws ArgumentError if the graph was renewed since.
+  /// Throws ArgumentError if the graph was renewed.
   RNNBuilder& builder(const char* who) const;
   RnnState at(RNNBuilder& builder) const { return {builder_, builder.state(), graph_}; }
 

@@ -22,7 +22,7 @@ const Node& node_of(const Expression& e, const char* who) {
 
 bool is(const Node& n, const char* name) { return std::string_view(n.form->name) == name; }
 
-// The graph owns what its nodes hold by value, and has no value of them once all are forgotten.
+// Writable payload of a node: the graph owns it, and the caller invalidates all values.
 template <class A, class P>
 P* writable(const Expression& e, const Node& n) {
   return const_cast<P*>(e.state->store.payload<A, P>(n));
@@ -70,7 +70,7 @@ void set_index(const Expression& e, const OneOrMore& index) {
               writable<PickAttr, unsigned>(e, n));
 }
 
-// A list of whole numbers is one of indices for a lookup and of values for an input.
+// A list of integers means indices for a lookup and values for an input.
 void set(const Expression& e, nb::handle value) {
   const Node& n = node_of(e, "set");
   const GraphStore& store = e.state->store;

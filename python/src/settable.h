@@ -6,8 +6,8 @@ namespace dynet::python {
 
 namespace nb = nanobind;
 
-/// Gives the class of expressions the methods `set` and `set_index`, with which a graph is used
-/// again for other values: they write into the node and forget all values of its graph.
+/// Adds the methods `set` and `set_index` to the class of expressions, to reuse a graph with other
+/// values: they write into the node and invalidate all values of its graph.
 void bind_settable(nb::handle expression_class);
 
 }  // namespace dynet::python

@@ -12,7 +12,7 @@ using namespace nb::literals;
 using List = std::vector<std::int64_t>;
 using Words = nb::typed<nb::dict, nb::str, int>;
 
-/// A softmax layer as Python sees it: it enters the current graph by itself.
+/// Python wrapper of a softmax layer, which enters the current graph automatically.
 class Softmax {
  public:
   explicit Softmax(std::unique_ptr<SoftmaxBuilder> builder) : builder_(std::move(builder)) {}
@@ -54,7 +54,7 @@ class HierarchicalSoftmax : public Softmax {
 
 unsigned index_of(const char* who, std::int64_t number) { return indices_of(who, {number})[0]; }
 
-/// The words of a dictionary from words to 0, 1, 2, ... Throws ArgumentError for other numbers.
+/// Words of a dictionary from words to 0, 1, 2, ... Throws ArgumentError for other numbers.
 Dict words_of(const char* who, const Words& dic) {
   std::vector<std::string> words(dic.size());
   std::vector<bool> known(dic.size());
@@ -71,7 +71,7 @@ Dict words_of(const char* who, const Words& dic) {
   return result;
 }
 
-/// Words that the file has and the dictionary had not.
+/// Adds words of the file that are missing in the dictionary.
 void add_words(Words& dic, const Dict& words) {
   const auto& all = words.get_words();
   for (std::size_t i = dic.size(); i < all.size(); ++i) dic[nb::cast(all[i])] = i;

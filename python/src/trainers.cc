@@ -30,7 +30,7 @@ void define(nb::module_& m, const char* name, const char* doc,
       });
 }
 
-// Parameters themselves, or their places in the lists of the collection.
+// Parameters from a list of parameters, or of their indices in the collection's list.
 template <class P, class List>
 std::vector<P> chosen(const char* who, nb::handle given, const List& all) {
   std::vector<P> result;

@@ -43,7 +43,7 @@ void print_values(const NamedTensor& t, std::ostream& out) {
   if (bad > 0) out << "  not finite " << bad;
 }
 
-// Each line of a text, which may come from anywhere.
+// Prints each line of an untrusted text.
 void print_lines(const std::string& text, std::ostream& out) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) out << "    " << printable(line) << '\n';

@@ -1,4 +1,4 @@
-// dynet-like: what is in files of models, how two differ, and the same in another format.
+// dynet-like: inspects model files, compares two, and converts between formats.
 
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -25,7 +25,7 @@ constexpr int kFailed = 2;
 
 using Tensors = std::vector<dynet::NamedTensor>;
 
-// DyNet's model files are known by their first line, whatever their names.
+// Detects DyNet's model files by their first line, regardless of the name.
 bool is_dynet_text(const std::string& path) {
   const dynet::InputFile file(path);
   char first = 0, second = 0;
@@ -53,7 +53,8 @@ void inspect(const std::string& path) {
   cli::print_tensors(tensors, std::cout);
 }
 
-// Contents that a format cannot hold are lost: all but arrays in DyNet's text and word vectors.
+// Contents without a representation in the target format are lost: everything except arrays in
+// DyNet's text format and in word vectors.
 void convert(const std::string& from, const std::string& to) {
   program::require_different({"OUT", to}, {{"IN", from}});
   if (is_dynet_text(from)) return write(to, {read(from), {}});
@@ -84,7 +85,7 @@ int act(int argc, char** argv) {
   program::end_help(*convert_command, {"dynet-like convert tagger.model tagger.safetensors",
                                        "dynet-like convert vectors.safetensors vectors.dynet"});
   if (!program::parse(app, argc, argv)) return 0;
-  // Output must not go into a file that is still read.
+  // The output must not be an input file.
   program::require_different({"", "-"}, {{"", one}, {"", two}});
   if (*inspect_command) inspect(one);
   if (*convert_command) convert(one, two);

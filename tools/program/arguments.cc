@@ -11,7 +11,7 @@
 namespace program {
 namespace {
 
-/// How many letters must be changed, added, left out or swapped with their neighbour.
+/// Damerau-Levenshtein distance.
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -29,10 +29,10 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return d[a.size()][b.size()];
 }
 
-/// The option that was perhaps meant, empty if none is like that one.
+/// Option similar to a mistyped one; empty if none is similar.
 std::string similar_option(const CLI::App& app, const std::string& typed) {
   std::string best;
-  std::size_t least = 2 + typed.size() / 8;  // that much and more is another word
+  std::size_t least = 2 + typed.size() / 8;  // a larger distance means another word
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& letters : option->get_lnames()) {
       const std::string name = "--" + letters;
@@ -47,7 +47,7 @@ std::string similar_option(const CLI::App& app, const std::string& typed) {
   return best;
 }
 
-/// The command that the arguments name, or the program itself.
+/// The command named by the arguments, or the program itself.
 const CLI::App& innermost(const CLI::App& app) {
   const auto commands = app.get_subcommands();
   return commands.empty() ? app : innermost(*commands.back());
@@ -59,7 +59,7 @@ std::string full_name(const CLI::App& app) {
 
 std::string quoted(const std::string& text) { return "'" + dynet::printable(text) + "'"; }
 
-/// The first argument that nothing takes, an option before anything else; empty if there is none.
+/// The first unused argument, options first; empty if all are used.
 std::string complaint(const CLI::App& app) {
   const std::vector<std::string> left = app.remaining();
   const auto is_option = [](const std::string& text) { return text.size() > 1 && text[0] == '-'; };

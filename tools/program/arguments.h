@@ -4,9 +4,8 @@
 
 namespace program {
 
-/// Reads the arguments of a program. False if they asked for its help or its version, which is
-/// printed. Throws UsageError; an option that there is not, with one like it that there is, before
-/// one that is missing.
+/// Parses the arguments of a program. False after printing the help or the version. Throws
+/// UsageError; unknown options, with a similar existing one, are reported before missing options.
 bool parse(CLI::App& app, int argc, char** argv);
 
 }  // namespace program

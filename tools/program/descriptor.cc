@@ -70,8 +70,7 @@ void DescriptorBuffer::write_out() {
     } else if (n == 0) {
       fail(ENOSPC);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      // Another owner of the descriptor has made it non-blocking; here nothing else is to
-      // be done.
+      // Another owner of the descriptor made it non-blocking.
       pollfd wait{fd_, POLLOUT, 0};
       if (::poll(&wait, 1, -1) < 0 && errno != EINTR) fail(errno);
     } else if (errno != EINTR) {

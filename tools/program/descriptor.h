@@ -6,7 +6,7 @@
 
 namespace program {
 
-/// Output that the system does not take: "cannot write <name>: <reason>".
+/// Failed write: "cannot write <name>: <reason>".
 class OutputError : public std::runtime_error {
  public:
   /// `error` is an errno.
@@ -17,21 +17,21 @@ class OutputError : public std::runtime_error {
   int error_;
 };
 
-/// Buffer of a stream to a descriptor, written in large pieces, or line by line to a terminal.
-/// Throws OutputError; a stream lets it pass if badbit is among its exceptions. Output that could
-/// not be written is dropped and not tried again.
+/// Stream buffer for a descriptor, written in large pieces, or line by line to a terminal. Throws
+/// OutputError, which a stream propagates if badbit is among its exceptions. Output that cannot be
+/// written is dropped.
 class DescriptorBuffer : public std::streambuf {
  public:
-  /// Owns the descriptor; `name` is what errors call it.
+  /// Takes ownership of the descriptor; `name` is its name in errors.
   DescriptorBuffer(int fd, std::string name);
-  /// Another descriptor for what `fd` writes to.
+  /// Duplicates the descriptor `fd`.
   static int copy_of(int fd, const std::string& name);
   DescriptorBuffer(const DescriptorBuffer&) = delete;
   DescriptorBuffer& operator=(const DescriptorBuffer&) = delete;
-  /// Writes what is left, if it can.
+  /// Writes the rest of the buffer, ignoring errors.
   ~DescriptorBuffer() override;
 
-  /// Writes what is left and closes the descriptor: some errors show only there.
+  /// Writes the rest of the buffer and closes the descriptor; reports errors that occur only then.
   void finish();
 
  protected:

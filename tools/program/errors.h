@@ -4,7 +4,7 @@
 
 namespace program {
 
-/// Request of the user that makes no sense, as one sentence that can be shown as it is.
+/// Invalid usage by the user, as a sentence to show.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 enum class Use { kRead, kWritten };
 
-/// False if there is no such regular file.
+/// False unless the file exists and is regular.
 bool find(const NamedFile& file, Use use, struct stat& info) {
   if (file.path.empty()) return false;
   const int found = file.path != "-"
@@ -32,7 +32,7 @@ std::string text_of(const NamedFile& file, Use use) {
   return file.option.empty() ? file.path : file.option + " " + file.path;
 }
 
-/// The number that a name consists of.
+/// The number in a name that has digits only.
 std::optional<int> number(const std::string& name) {
   constexpr std::size_t kMostDigits = 9;
   if (name.empty() || name.size() > kMostDigits) return {};
@@ -67,7 +67,7 @@ std::optional<int> descriptor_of(const std::string& path) {
     const fs::path table = fs::canonical(name, error);
     if (!error) tables.push_back(table);
   }
-  // Not by fs::canonical alone, which would lead on to the file behind the descriptor.
+  // fs::canonical alone would resolve to the file behind the descriptor.
   fs::path at = path;
   for (int links = 0; links < kMostLinks; ++links) {
     const fs::path folder = fs::canonical(at.has_parent_path() ? at.parent_path() : ".", error);

@@ -6,28 +6,26 @@
 
 namespace program {
 
-/// A file and the option that names it. "-" is standard input of what is read, standard output of
-/// what is written; an empty path is no file.
+/// A file and the option that names it. "-" is standard input or standard output; an empty path is
+/// no file.
 struct NamedFile {
   std::string option;  ///< empty if no option names it
   std::string path;
 };
 
-/// Throws UsageError if the file to be written is one of those that are read, whatever names,
-/// links or descriptors lead to it. Only regular files are looked at: terminals, pipes and devices
-/// may be both.
+/// Throws UsageError if the file to write is among the files to read, under any name, link or
+/// descriptor. Only regular files are compared: terminals, pipes and devices may be both.
 void require_different(const NamedFile& written, const std::vector<NamedFile>& read);
 
-/// Throws dynet::FileError if no file can have this name, which a file that is written beside it
-/// would find out when it is whole: one that is too long, or links that lead nowhere.
+/// Throws dynet::FileError for an impossible file name, such as one that is too long or a dangling
+/// chain of links, which writing a temporary file next to it would detect too late.
 void require_possible(const std::string& path);
 
-/// The descriptor of this process that the path stands for, as /dev/stdout and /dev/fd/3 do and
-/// links to these.
+/// Descriptor of this process named by the path, such as /dev/stdout, /dev/fd/3 and links to them.
 std::optional<int> descriptor_of(const std::string& path);
 
-/// Whether the path leads to something that is neither a regular file nor a directory and is
-/// written where it is: a pipe, a device.
+/// True for existing paths that are neither regular files nor directories and are written in place:
+/// pipes, devices.
 bool is_device(const std::string& path);
 
 }  // namespace program

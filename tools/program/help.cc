@@ -18,7 +18,7 @@ constexpr std::size_t kColumns = 80, kFewestColumns = 40, kLeftColumns = 26;
 
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // no byte within a character
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // skips continuation bytes of UTF-8
   }));
 }
 

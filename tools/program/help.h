@@ -7,19 +7,19 @@
 
 namespace program {
 
-/// The columns of the terminal that standard output is, 80 if it is none.
+/// Width of the terminal on standard output, 80 if it is no terminal.
 std::size_t help_columns();
 
-/// The text in lines of at most `columns` columns, if its words let it; all but the first begin
-/// with `indent` spaces, and the first is `begun` columns long already. A character is a column.
+/// Wraps a text to lines of at most `columns` characters, if its words are short enough; all lines
+/// but the first are indented by `indent` spaces, and the first starts at column `begun`.
 std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent,
                     std::size_t begun);
 
-/// Gives a program that has a name --version, and it and the commands that are added to it later a
-/// help that fits into `columns`, with options by their groups.
+/// Adds --version to a named program, and sets the format of the help of the program and its future
+/// commands: at most `columns` wide, options by groups.
 void set_help(CLI::App& app, std::size_t columns = help_columns());
 
-/// Puts --help at the end of the options, and these commands, one a line, at the end of its text.
+/// Moves --help to the end of the options, and appends the examples, one a line, to the text.
 void end_help(CLI::App& app, const std::vector<std::string>& examples);
 
 }  // namespace program

@@ -16,7 +16,8 @@
 namespace program {
 namespace {
 
-// Names of files that were begun; a handler of signals reads them. More than are ever open at once.
+// Names of unfinished files, read by signal handlers. The size exceeds the number of simultaneously
+// open files.
 std::array<std::atomic<char*>, 16> begun{};
 static_assert(std::atomic<char*>::is_always_lock_free, "handlers of signals must not wait");
 
@@ -34,7 +35,7 @@ void forget(const std::string& name) {
   }
 }
 
-/// No signal is handled by this thread meanwhile.
+/// Blocks all signals of this thread during its lifetime.
 class NoSignals {
  public:
   NoSignals() {
@@ -73,7 +74,7 @@ class Files : public dynet::FileSystem {
   }
 };
 
-/// Files that never get their names.
+/// File system that never renames files.
 class Rehearsal : public Files {
  public:
   int rename(const std::string& /*from*/, const std::string& /*to*/) const override {
@@ -106,7 +107,7 @@ void rehearse(const std::function<void(const dynet::SaveOptions&)>& save) {
 
 void remove_new_files() noexcept {
   for (std::atomic<char*>& slot : begun) {
-    // Taken out meanwhile, so that no other thread frees it; handlers must not free it either.
+    // Removed during the call, so that no other thread frees it; handlers must not free it either.
     char* const name = slot.exchange(nullptr);
     if (name == nullptr) continue;
     ::unlink(name);

@@ -6,18 +6,18 @@
 
 namespace program {
 
-/// The operating system's files. What dynet::NewFile has begun there is removed if a signal that
-/// `run` handles ends the program.
+/// The file system. Unfinished files of dynet::NewFile are removed if a signal handled by `run`
+/// ends the program.
 const dynet::FileSystem& files();
 
-/// The same as options.
+/// SaveOptions with `files()`.
 dynet::SaveOptions save_options();
 
-/// Lets `save` write a file with the options that it gets, and drops the file: whatever keeps it
-/// from being written, a disk that is full for one, is thrown, and nothing is replaced.
+/// Dry run of `save` with the options that it gets; the file is dropped. Throws any error that
+/// prevents writing, such as a full disk, without replacing a file.
 void rehearse(const std::function<void(const dynet::SaveOptions&)>& save);
 
-/// Removes all that was begun. May be called in a handler of signals.
+/// Removes all unfinished files. Async-signal-safe.
 void remove_new_files() noexcept;
 
 }  // namespace program

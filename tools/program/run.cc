@@ -21,8 +21,8 @@ namespace {
 
 const char* const kName = "standard output";
 
-/// A file that is opened gets the lowest number that is free: it must be none of the standard
-/// streams. What takes their place is opened the other way around, so that it cannot be used.
+/// Opens closed standard streams, so that later files do not get their descriptors. The
+/// replacements are opened in the wrong direction, so that using them fails.
 void open_standard_streams() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
@@ -32,7 +32,7 @@ void open_standard_streams() {
 
 extern "C" void remove_and_end(int signal) {
   remove_new_files();
-  raise(signal);  // SA_RESETHAND: this ends the program once the handler is left
+  raise(signal);  // SA_RESETHAND: the program ends after the handler returns
 }
 
 void handle(int signal, void (*handler)(int)) {
@@ -41,7 +41,7 @@ void handle(int signal, void (*handler)(int)) {
   action.sa_handler = handler;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   struct sigaction before = {};
-  // Signals that are ignored at the start, as under nohup, are to be ignored by the program.
+  // Signals ignored at the start, as under nohup, remain ignored.
   if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
     sigaction(signal, &action, nullptr);
 }
@@ -51,21 +51,21 @@ void handle_signals() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);
 }
 
-/// Ends the program by a signal, as its parent sees it.
+/// Ends the program by a signal, visible to its parent.
 int end_by(int signal) {
   ::signal(signal, SIG_DFL);
   raise(signal);
-  return 128 + signal;  // the signal is blocked: the status that shells show for it
+  return 128 + signal;  // the signal is blocked: the status used by shells
 }
 
-/// Makes std::cout throw OutputError, as long as this lives.
+/// Makes std::cout throw OutputError during its lifetime.
 class StandardOutput {
  public:
   StandardOutput()
       : buffer_(DescriptorBuffer::copy_of(STDOUT_FILENO, kName), kName),
         before_(std::cout.rdbuf(&buffer_)) {
     std::cout.exceptions(std::ios::badbit);
-    // A stream that flushes another one takes its errors for errors of its own.
+    // A tied stream would report errors of std::cout as its own.
     std::cin.tie(nullptr);
     std::cerr.tie(nullptr);
   }

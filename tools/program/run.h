@@ -7,21 +7,18 @@ namespace program {
 
 constexpr int kWrongUsage = 2;
 
-/// Shows one line on standard error, "<name>: <message>"; what would control a terminal is shown
-/// as '?'.
+/// Prints "<name>: <message>" on standard error, in one line; control characters become '?'.
 void complain(const std::string& name, const std::string& message);
 
-/// The `main` of a program: runs the action and returns the exit status, which is what the action
-/// returns, `failed` if it throws, and kWrongUsage if that is a UsageError. An exception is shown
-/// in one line.
+/// The `main` of a program: runs the action and returns the exit status: that of the action,
+/// `failed` if it throws, and kWrongUsage for a UsageError. Exceptions are printed in one line.
 ///
-/// Standard output is std::cout, in large pieces; what cannot be written throws OutputError where
-/// it is written, or at the end, and so fails the program with the system's reason. If nobody
-/// reads any further, the program ends in silence as SIGPIPE ends it. A full quota is an error of
-/// writing as any other, and no signal. What dynet::NewFile has begun with `files()` is removed
-/// if SIGINT, SIGTERM or SIGHUP ends the program; see StopSignals for work that is saved first.
-/// A standard stream that is closed fails, and is
-/// never mistaken for a file that is opened later.
+/// Standard output is std::cout, buffered in large pieces; write errors throw OutputError when they
+/// occur, or at the end, and so fail the program with the system's reason. If the reader closed the
+/// pipe, the program ends silently like by SIGPIPE. Exceeding a file size limit is an ordinary
+/// write error, without a signal. Unfinished files of dynet::NewFile with `files()` are removed if
+/// SIGINT, SIGTERM or SIGHUP ends the program; see StopSignals for saving work first. A closed
+/// standard stream fails, and is never confused with a file that is opened later.
 int run(const std::string& name, int failed, const std::function<int()>& action);
 
 }  // namespace program

@@ -13,15 +13,15 @@
 namespace program {
 namespace {
 
-// A handler of signals can reach nothing but variables such as these.
+// Signal handlers can only access lock-free atomics.
 std::atomic<int> stop_signal{0};
-std::atomic<std::int64_t> stop_time{0};  ///< milliseconds, when it came
+std::atomic<std::int64_t> stop_time{0};  ///< milliseconds, time of arrival
 static_assert(std::atomic<int>::is_always_lock_free &&
                   std::atomic<std::int64_t>::is_always_lock_free,
               "handlers of signals must not wait");
 
-/// Programs that stop another together with its process group, as timeout(1) does, send it the
-/// signal twice in a moment and mean it once.
+/// Time in ms in which two signals count as one: programs such as timeout(1), which stop a process
+/// and its process group, send the signal twice.
 constexpr std::int64_t kOneMoment = 300;
 
 constexpr char kNotice[] = "\nstopping as soon as all is saved; a second signal ends at once\n";
@@ -37,12 +37,12 @@ extern "C" void stop_soon(int signal) {
   int none = 0;
   if (stop_signal.compare_exchange_strong(none, signal)) {
     stop_time = milliseconds();
-    // A notice that cannot be shown changes nothing.
+    // Failure of the notice is ignored.
     if (::write(STDERR_FILENO, kNotice, sizeof kNotice - 1) < 0) errno = error;
   } else if (milliseconds() - stop_time >= kOneMoment) {
     remove_new_files();
     ::signal(signal, SIG_DFL);
-    raise(signal);  // ends the program once the handler is left
+    raise(signal);  // the program ends after the handler returns
   }
   errno = error;
 }

@@ -7,9 +7,9 @@
 
 namespace program {
 
-/// As long as it lives, a first SIGINT, SIGTERM or SIGHUP only asks the program to stop where
-/// nothing is lost, and a second one ends it at once, as `run` says; what is ignored stays ignored.
-/// There is one at a time.
+/// During its lifetime, a first SIGINT, SIGTERM or SIGHUP only requests a stop at a safe point, and
+/// a second one ends the program immediately, see `run`; ignored signals remain ignored. At most
+/// one object may exist.
 class StopSignals {
  public:
   StopSignals();
@@ -17,7 +17,7 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
   ~StopSignals();
 
-  /// The signal that came to the one that lives, or to the last one; 0: none.
+  /// Signal received during the lifetime of the current or last object; 0: none.
   static int received();
 
  private:
@@ -28,7 +28,7 @@ class StopSignals {
 /// "SIGINT"
 const char* signal_name(int signal);
 
-/// Thrown where a program that was asked to stop has done so: `run` ends it by that signal.
+/// Thrown by a program that has stopped as requested: `run` ends it by that signal.
 class Stopped : public std::exception {
  public:
   explicit Stopped(int signal) : signal_(signal) {}

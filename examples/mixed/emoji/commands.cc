@@ -32,7 +32,7 @@ void add_inputs(CLI::App& app, Inputs& inputs) {
       ->default_str("image,text,table");
 }
 
-/// The part of that name. Throws UserError if the model was trained without a split.
+/// Part with this name. Throws UserError if the model was trained without a split.
 Part part_named(const std::string& part, const Description& d) {
   const Part wanted = part_from_name(part);
   if (wanted != Part::kAll && d.split.empty())
@@ -40,7 +40,7 @@ Part part_named(const std::string& part, const Description& d) {
   return wanted;
 }
 
-/// A label and how probable it is.
+/// Label with its probability.
 struct Best {
   std::string label;
   double probability;
@@ -105,7 +105,7 @@ class Predict : public LinesCommand<Model> {
     const Description& d = model.description();
     const Part wanted = part_named(part_, d);
     Corpus waiting;
-    std::vector<Answer> answers;  // of the sheet
+    std::vector<Answer> answers;  // for the sheet
     const auto write = [&] {
       const Corpus samples = std::exchange(waiting, {});
       std::vector<Answer> found(samples.size());
@@ -127,7 +127,7 @@ class Predict : public LinesCommand<Model> {
         if (waiting.size() == kSamplesPerGraph * model.threads()) write();
       }
     } catch (const LineError&) {
-      write();  // what came before
+      write();  // lines before the error
       throw;
     }
     write();
@@ -136,7 +136,7 @@ class Predict : public LinesCommand<Model> {
     sheet->finish();
   }
 
-  /// Output lines for the samples of one graph, the first of which is number `begin`.
+  /// Output lines for the samples of one graph, starting with sample `begin`.
   std::vector<std::string> lines_of(Model& model, dynet::ComputationGraph& graph,
                                     const Corpus& corpus, std::size_t begin,
                                     std::vector<Answer>& answers) const {

@@ -6,10 +6,10 @@
 
 namespace emoji {
 
-/// Scores a saved model with every choice of its inputs.
+/// The command `eval`: scores a saved model with every combination of its inputs.
 std::unique_ptr<nlp::Command> eval_command();
-/// Says what emoji are, one a line, whatever is known of them: the emoji, its group with the
-/// probability, its subgroup likewise, with tabs between them.
+/// The command `predict`: classifies emoji, one a line, from any inputs: the emoji, its group with
+/// the probability, its subgroup with the probability, separated by tabs.
 std::unique_ptr<nlp::Command> predict_command();
 
 }  // namespace emoji

@@ -33,7 +33,7 @@ int digit_of(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/// One line on its way to a sample.
+/// Parser of one line.
 class LineOfJson {
  public:
   LineOfJson(const std::string& line, const std::string& file, std::size_t number)
@@ -64,7 +64,7 @@ class LineOfJson {
     throw nlp::LineError(file_, number_, what);
   }
 
-  /// Null if it is missing.
+  /// Null for a missing member.
   const Json* find(const char* name) const {
     const auto found = object_.find(name);
     return found == object_.end() || found->is_null() ? nullptr : &*found;

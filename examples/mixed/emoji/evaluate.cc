@@ -7,7 +7,7 @@
 namespace emoji {
 
 double Report::decisive() const {
-  // The mean probability, below one, never outweighs one more that is right.
+  // A mean probability, below one, never outweighs one more correct answer.
   const auto total = 2 * static_cast<double>(std::max<std::size_t>(1, whole().group.total));
   const auto right = static_cast<double>(whole().group.right + whole().subgroup.right);
   return (right + sureness / total) / total;

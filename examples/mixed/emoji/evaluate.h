@@ -11,13 +11,13 @@
 
 namespace emoji {
 
-/// Right groups and right subgroups.
+/// Accuracies of groups and subgroups.
 struct Accuracy {
   nlp::Ratio group, subgroup;
 };
 
-/// Emoji scored by the model with each choice of its inputs, and by the trivial classifier, which
-/// answers what is most frequent in training.
+/// Scores of the model with each combination of inputs, and of the trivial classifier, which
+/// predicts the most frequent training labels.
 struct Report {
   struct Choice {
     Inputs inputs;
@@ -25,21 +25,21 @@ struct Report {
   };
 
   std::string name;
-  std::vector<Choice> choices;  ///< the last one has all inputs
+  std::vector<Choice> choices;  ///< the last choice has all inputs
   Accuracy baseline;
-  double sureness = 0;      ///< sum of the probabilities of right groups and subgroups, all inputs
-  std::size_t unknown = 0;  ///< samples whose subgroup the model does not know
-  nlp::LabelScores labels = nlp::LabelScores("emoji");  ///< of the groups, all inputs
+  double sureness = 0;      ///< summed probabilities of correct labels, with all inputs
+  std::size_t unknown = 0;  ///< samples with a subgroup unknown to the model
+  nlp::LabelScores labels = nlp::LabelScores("emoji");  ///< of groups, with all inputs
 
   const Accuracy& whole() const { return choices.back().accuracy; }
-  /// The mean accuracy of groups and subgroups, and for models with as many right ones how sure
-  /// they are: more is better.
+  /// Score for model selection, higher is better: the mean accuracy of groups and subgroups; ties
+  /// are decided by the probabilities of correct labels.
   double decisive() const;
   nlp::Figures figures() const;
   nlp::Counts counts() const;
   const nlp::LabelScores& label_scores() const { return labels; }
   const nlp::LabelScores& confusion() const { return labels; }
-  /// A line for each choice and one for the trivial classifier.
+  /// Prints a line for each choice and one for the trivial classifier.
   void print(std::ostream& out) const;
 };
 

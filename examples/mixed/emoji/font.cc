@@ -14,18 +14,18 @@
 namespace emoji {
 namespace {
 
-/// The share of the point [i, i + 1) that lies within [begin, end).
+/// Length of the overlap of [i, i + 1) and [begin, end).
 double overlap(unsigned i, double begin, double end) {
   return std::max(0.0, std::min<double>(i + 1, end) - std::max<double>(i, begin));
 }
 
-/// A bitmap in the middle of a square.
+/// A bitmap centred in a square.
 struct Canvas {
   const FT_Bitmap& bitmap;
   unsigned side = std::max(bitmap.width, bitmap.rows);
   unsigned left = (side - bitmap.width) / 2, top = (side - bitmap.rows) / 2;
 
-  /// Blue, green, red, opacity; null outside the bitmap.
+  /// Pointer to blue, green, red, opacity; null outside the bitmap.
   const unsigned char* at(unsigned x, unsigned y) const {
     if (x < left || y < top || x - left >= bitmap.width || y - top >= bitmap.rows) return nullptr;
     return bitmap.buffer + static_cast<std::ptrdiff_t>(y - top) * bitmap.pitch + 4 * (x - left);
@@ -59,7 +59,7 @@ Picture scaled(const FT_Bitmap& bitmap, unsigned size) {
 
 }  // namespace
 
-// Not in a namespace without a name: Font::Faces has them.
+// Not in an unnamed namespace, since Font::Faces has members of this type.
 template <typename T, void (*destroy)(T*)>
 struct Destroy {
   void operator()(T* it) const { destroy(it); }

@@ -8,17 +8,17 @@
 
 namespace emoji {
 
-/// A font of coloured bitmaps, such as that of the Debian package fonts-noto-color-emoji.
+/// A font with coloured bitmaps, such as that of the Debian package fonts-noto-color-emoji.
 class Font {
  public:
-  /// Throws nlp::UserError for a file that is no such font.
+  /// Throws nlp::UserError for any other file.
   explicit Font(const std::string& path);
   ~Font();
   Font(const Font&) = delete;
   Font& operator=(const Font&) = delete;
 
-  /// The picture of a sequence of code points, scaled down to `size` lines by the means of areas;
-  /// none if the font has none for the whole of it.
+  /// Picture of a sequence of code points, scaled down to `size` lines by area averaging; empty if
+  /// the font lacks a glyph for the sequence.
   std::optional<Picture> draw(const std::u32string& points, unsigned size) const;
 
  private:

@@ -23,7 +23,7 @@ std::string existing(const std::string& path, const std::string& package) {
   throw UserError("there is no file " + path + ": the Debian package " + package + " has it");
 }
 
-/// The columns of the table.
+/// Columns of the table.
 class Table {
  public:
   explicit Table(const std::string& folder)

@@ -9,19 +9,18 @@
 
 namespace emoji {
 
-/// The parts of a sample that a model can look at.
+/// Inputs of a model.
 enum class Input { kImage, kText, kTable };
 inline constexpr std::array<Input, 3> kAllInputs = {Input::kImage, Input::kText, Input::kTable};
 
-/// Some of them.
+/// A set of inputs.
 class Inputs {
  public:
   Inputs() = default;
-  /// All of them.
   static Inputs all();
-  /// Reads "image,text"; throws nlp::UserError for a name that is none, and for none at all.
+  /// Parses "image,text"; throws nlp::UserError for an unknown name and for an empty list.
   static Inputs parse(const std::string& names);
-  /// Inputs that the sample has.
+  /// Inputs present in a sample.
   static Inputs of(const Sample& sample);
 
   bool has(Input input) const { return (bits_ & bit(input)) != 0; }
@@ -34,7 +33,7 @@ class Inputs {
   /// "image,text".
   std::string names() const;
 
-  /// Every choice of one or more of these, single ones first, the whole last.
+  /// All non-empty subsets, single inputs first, the whole set last.
   std::vector<Inputs> choices() const;
 
   template <typename Archive>

@@ -1,5 +1,5 @@
-// Gathers emoji, and trains, scores and runs a model that says to which group they belong.
-// `emoji --help` and `emoji train --help` say how.
+// Gathers emoji, and trains, scores and runs a model that predicts their groups. See `emoji --help`
+// and `emoji train --help`.
 
 #include "examples/mixed/emoji/commands.h"
 #include "examples/mixed/emoji/gather.h"

@@ -18,7 +18,7 @@ unsigned size_of(const std::vector<std::string>& texts) {
   return static_cast<unsigned>(texts.size());
 }
 
-/// The place of a label that must be there.
+/// Index of a label in a sorted list that contains it.
 unsigned place_in(const std::vector<std::string>& labels, const std::string& label) {
   return static_cast<unsigned>(std::lower_bound(labels.begin(), labels.end(), label) -
                                labels.begin());
@@ -32,7 +32,7 @@ unsigned largest_of(const std::vector<float>& values) {
   return static_cast<unsigned>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
-/// Labels with their counts.
+/// Counts of labels.
 using Counts = std::map<std::string, std::size_t>;
 
 std::vector<std::string> names_of(const Counts& counts) {
@@ -41,7 +41,7 @@ std::vector<std::string> names_of(const Counts& counts) {
   return names;
 }
 
-/// Most frequent label; the alphabetically first one of equally frequent labels.
+/// Most frequent label; among equally frequent labels the alphabetically first.
 std::string most_frequent(const Counts& counts) {
   const auto rarer = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto most = std::max_element(counts.begin(), counts.end(), rarer);

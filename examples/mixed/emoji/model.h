@@ -17,17 +17,17 @@
 
 namespace emoji {
 
-/// So many are computed together where a model is only used.
+/// Number of samples per graph in inference.
 inline constexpr std::size_t kSamplesPerGraph = 32;
 
-/// The shape of a model, and what is dropped while it learns.
+/// Sizes and dropout rates of a model.
 struct ModelSettings {
   Inputs inputs = Inputs::all();
-  unsigned filters = 16;    ///< of the first convolution
-  unsigned word = 100;      ///< size of a word's vector
-  unsigned hidden = 256;    ///< size of the vector that the parts add up to
-  float dropout = 0.5f;     ///< of the words' mean and of that vector
-  float drop_parts = 0.5f;  ///< how likely a part of a sample is not looked at
+  unsigned filters = 16;    ///< filters of the first convolution
+  unsigned word = 100;      ///< size of a word vector
+  unsigned hidden = 256;    ///< size of the vector h
+  float dropout = 0.5f;     ///< rate, for the mean of the word vectors and for h
+  float drop_parts = 0.5f;  ///< probability of dropping an input of a sample
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
@@ -36,17 +36,17 @@ struct ModelSettings {
   void check() const;  ///< see nlp::Checked
 };
 
-/// All of a model but its weights.
+/// Everything of a model except the weights.
 struct Description {
-  nlp::Split split;  ///< of the training data, so that eval finds the same parts
+  nlp::Split split;  ///< split of the training data, to find the same parts in eval
   std::uint64_t split_seed = 1;
   ModelSettings settings;
-  unsigned picture = 0;                ///< lines of a picture; 0: training had none
-  std::vector<std::string> words;      ///< that have a vector; the first one stands for all others
+  unsigned picture = 0;                ///< size of pictures in points; 0: no pictures in training
+  std::vector<std::string> words;      ///< with a vector; the first is the unknown word
   std::vector<Column> columns;         ///< of the table
   std::vector<std::string> groups;     ///< sorted
   std::vector<std::string> subgroups;  ///< sorted
-  std::string frequent_group, frequent_subgroup;  ///< most of training
+  std::string frequent_group, frequent_subgroup;  ///< most frequent in training
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
@@ -59,8 +59,7 @@ struct Description {
 /// Description `chosen` by the user, completed from the training data of the file `file`.
 Description describe(Description chosen, const Corpus& train, const std::string& file);
 
-/// Prediction for an emoji from one choice of inputs: probabilities of all groups, and of all
-/// subgroups.
+/// Prediction for an emoji and one set of inputs: probabilities of all groups and subgroups.
 struct Prediction {
   std::vector<float> groups, subgroups;
 
@@ -70,31 +69,31 @@ struct Prediction {
   }
 };
 
-/// A vector for each part that a sample has: a convolutional network reads the picture, the mean
-/// of the words' vectors stands for the text, two layers read the row. They are brought to the same
-/// scale and added to a vector that is always there,
+/// Each input that is present becomes a vector: by a convolutional network for the picture, as the
+/// mean of word vectors for the text, by two layers for the row. They are normalized and added to a
+/// constant vector,
 ///
 ///     h = silu(b + sum_i norm_i(W_i part_i + b_i)),   silu(z) = z / (1 + e^-z),
 ///
-/// and the scores of groups and of subgroups are affine transforms of h. A part that is missing is
-/// in no node of the graph.
+/// and scores of groups and subgroups are affine functions of h. Missing inputs add no nodes to the
+/// graph.
 class Model : public nlp::DescribedModel<Description> {
  public:
-  static constexpr const char* kProgram = "emoji";  ///< whose files it is saved in
+  static constexpr const char* kProgram = "emoji";  ///< program name in its files
 
   Model(Description description, const nlp::Start& start);
 
-  /// A sample as the model sees it.
+  /// Encoded sample.
   struct Encoded {
-    std::vector<float> picture;   ///< empty: none
-    std::vector<unsigned> words;  ///< empty: none
-    std::vector<float> row;       ///< empty: none
+    std::vector<float> picture;   ///< empty: missing
+    std::vector<unsigned> words;  ///< empty: missing
+    std::vector<float> row;       ///< empty: missing
   };
-  /// Throws nlp::UserError for a picture of another size than those of training.
+  /// Throws nlp::UserError for a picture that differs in size from the training data.
   Encoded encode(const Sample& sample, const Shift& shift = {}) const;
-  /// The text of that error for the sample; empty if there is none.
+  /// Message of that error for a sample; empty if there is no error.
   std::string why_unreadable(const Sample& sample) const;
-  /// Their numbers, which training must have had.
+  /// Number of a label of the training data.
   unsigned group_number(const std::string& group) const;
   unsigned subgroup_number(const std::string& subgroup) const;
 
@@ -103,18 +102,18 @@ class Model : public nlp::DescribedModel<Description> {
 
   /// Declares the parameters in an empty graph; samples declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  /// Minus the log-likelihoods of the group and of the subgroup, of what the sample has of these
-  /// inputs.
+  /// Negative log-likelihoods of the group and subgroup, summed, from the inputs of the sample that
+  /// are in `inputs`.
   dynet::Expression loss(dynet::ComputationGraph& graph, const Encoded& sample,
                          const Inputs& inputs, unsigned group, unsigned subgroup);
-  /// By sample, then by choice of inputs, of which there is one or more. They share a graph, which
-  /// is cleared before; a part is read once for all choices.
+  /// Predictions by sample, then by choice of inputs; `choices` must not be empty. All share one
+  /// graph, which is cleared first; each input is encoded once for all choices.
   std::vector<std::vector<Prediction>> predict(dynet::ComputationGraph& graph,
                                                std::span<const Sample> samples,
                                                std::span<const Inputs> choices);
 
  private:
-  /// The vectors of the parts, by input.
+  /// Vectors of the inputs.
   using Vectors = std::map<Input, dynet::Expression>;
   struct Scores {
     dynet::Expression groups, subgroups;
@@ -124,7 +123,7 @@ class Model : public nlp::DescribedModel<Description> {
   Scores scores(const Vectors& parts, const Inputs& inputs) const;
   dynet::Expression dropped(const dynet::Expression& x) const;
 
-  /// From a part's own vector to one that is added to the others.
+  /// Maps the vector of an input to a summand of h.
   struct Gate {
     dynet::Linear linear;
     dynet::LayerNorm norm;
@@ -134,15 +133,14 @@ class Model : public nlp::DescribedModel<Description> {
   PictureEncoder pictures_;
   dynet::LookupParameter table_;
   dynet::Linear row_, groups_, subgroups_;
-  std::map<Input, Gate> gates_;  ///< of the inputs that training had
+  std::map<Input, Gate> gates_;  ///< for inputs of the training data
   dynet::Parameter always_;
   // State of the current graph.
   bool training_ = false;
   dynet::Expression always_node_;
 };
 
-/// Scores the model with every choice of `inputs`, as far as it knows them, and the trivial
-/// classifier.
+/// Scores the model with every subset of `inputs` that it knows, and the trivial classifier.
 Report evaluate(Model& model, const Corpus& corpus, const std::string& name,
                 const Inputs& inputs = Inputs::all());
 

@@ -16,7 +16,7 @@ using namespace nlp;
 namespace {
 
 const char* const kUsualSplit = "70/10/20";
-constexpr int kLargestShift = 2;  ///< of a picture, in points
+constexpr int kLargestShift = 2;  ///< shift of pictures, in points
 
 std::uint64_t fingerprint_of(const Corpus& corpus) {
   Fingerprint fingerprint;
@@ -58,7 +58,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     unsigned group, subgroup;
   };
 
-  /// Learns from a few samples, all in one graph, whatever they have of parts.
+  /// Learns from a few samples with any inputs, in one graph.
   double learn(Model& model, dynet::ComputationGraph& graph, const Update& update) const override {
     graph.clear();
     graph.set_seed(dropout_seed(update));
@@ -87,7 +87,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     return shift;
   }
 
-  /// Inputs of the sample without a random part of them; at least one input remains.
+  /// Inputs of the sample after dropping some at random; at least one remains.
   Inputs some_inputs(const Sample& sample, Random& random) const {
     const ModelSettings& s = model_.description().settings;
     const Inputs there = Inputs::of(sample).both(s.inputs);
@@ -135,10 +135,10 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   }
 
   std::vector<Labels> labels_;  ///< by sample
-  std::vector<double> hide_;    ///< probabilities, by word
+  std::vector<double> hide_;    ///< probability per word
 };
 
-/// A model that learns more keeps its labels: throws LineError for one that it does not have.
+/// Throws LineError for a label that the model to continue from does not have.
 void require_known_labels(const Corpus& corpus, const Description& known, const std::string& file) {
   const auto require = [&](const std::vector<std::string>& labels, const std::string& label,
                            const Sample& sample) {

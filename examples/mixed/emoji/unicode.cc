@@ -14,7 +14,7 @@ namespace {
 
 constexpr char32_t kJoiner = 0x200D, kEmojiStyle = 0xFE0F;
 
-/// Without white space at both ends.
+/// Trims and normalizes white space.
 std::string trimmed(const std::string& text) { return nlp::join(nlp::split_words(text), " "); }
 
 void append_utf8(char32_t point, std::string& text) {
@@ -40,7 +40,7 @@ std::string utf8(const std::u32string& points) {
   return text;
 }
 
-/// A line of a file of Unicode's, without its comment.
+/// Line of a Unicode data file, without its comment.
 struct Line {
   const std::string& file;
   std::size_t number;
@@ -63,7 +63,7 @@ struct Line {
     if (all.empty()) fail("expected code points such as 1F408");
     return all;
   }
-  /// The pieces between semicolons, `least` of them or more.
+  /// Fields separated by semicolons; throws if there are fewer than `least`.
   std::vector<std::string> fields(std::size_t least) const {
     std::vector<std::string> pieces;
     for (const std::string& piece : nlp::split_fields(text, ';')) pieces.push_back(trimmed(piece));
@@ -73,8 +73,7 @@ struct Line {
   }
 };
 
-/// Calls `read(line, comment)` for each line that is more than a comment, and for comments too if
-/// `all`.
+/// Calls `read(line, comment)` for each line with data, and for comment lines as well if `all`.
 template <typename Read>
 void for_lines(const nlp::TextSource& source, Read read, bool all = false) {
   nlp::InputFile in(source);
@@ -88,12 +87,12 @@ void for_lines(const nlp::TextSource& source, Read read, bool all = false) {
 
 bool is_tone(char32_t point) { return point >= 0x1F3FB && point <= 0x1F3FF; }
 
-/// The rest of the text if it begins so, and "" otherwise.
+/// The text after the prefix `start`; empty if the text does not start with it.
 std::string behind(const std::string& start, const std::string& text) {
   return text.rfind(start, 0) == 0 ? text.substr(start.size()) : "";
 }
 
-/// A name without what tells singular and plural apart.
+/// A word without plural endings.
 std::string stem_of(std::string word) {
   const auto ends_in = [&](const std::string& end) {
     return word.size() > end.size() + 1 &&
@@ -205,7 +204,7 @@ std::map<std::u32string, std::vector<bool>> read_carriers(const nlp::TextSource&
 }
 
 void Annotations::read(const std::string& path) {
-  const nlp::InputFile can_be_read(path);  // or says why not
+  const nlp::InputFile can_be_read(path);  // throws if the file cannot be read
   pugi::xml_document document;
   const pugi::xml_parse_result parsed = document.load_file(path.c_str());
   if (!parsed) throw nlp::UserError(path + " is no XML: " + parsed.description());

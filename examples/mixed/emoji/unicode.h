@@ -13,34 +13,33 @@
 
 namespace emoji {
 
-/// An emoji of emoji-test.txt.
+/// Entry of emoji-test.txt.
 struct Entry {
-  std::u32string points;  ///< its code points
-  double version = 0;     ///< of Unicode's list of emoji that it came with
+  std::u32string points;
+  double version = 0;  ///< version of Unicode's emoji list that introduced it
   std::string group, subgroup;
 
-  /// As UTF-8.
+  /// UTF-8 text.
   std::string text() const;
 };
 
-/// Entries of emoji-test.txt that are fully qualified. Components, which are no emoji by
-/// themselves, are omitted, and so are variants of an emoji with another skin tone unless `tones`
-/// includes them.
+/// Fully qualified entries of emoji-test.txt, without components and, unless `tones`, without
+/// variants in skin tone.
 std::vector<Entry> read_entries(const nlp::TextSource& source, bool tones);
 
 /// Family of an emoji, as hexadecimal code points: variants in skin tone, gender and number of
-/// children have one family.
+/// children belong to one family.
 std::string family_of(const std::u32string& points);
 
-/// A property of code points, as in Blocks.txt: lines `first..last; value` or `point; value`, and
-/// comments behind '#'.
+/// Property of code points, as in Blocks.txt: lines `first..last; value` or `point; value`, and
+/// comments after '#'.
 class Property {
  public:
   explicit Property(const nlp::TextSource& source);
-  /// Those lines alone that have this value; of several values of a point the last one counts.
+  /// Only lines with this value; the last of several values of a point counts.
   Property(const nlp::TextSource& source, const std::string& value);
 
-  /// Empty for a point that has none.
+  /// Value of a point; empty if there is none.
   const std::string& of(char32_t point) const;
   bool has(char32_t point) const { return !of(point).empty(); }
 
@@ -51,31 +50,31 @@ class Property {
   };
   void read(const nlp::TextSource& source, const std::string* only);
 
-  std::map<char32_t, Range> ranges_;  ///< by their first points
+  std::map<char32_t, Range> ranges_;  ///< by first point
 };
 
-/// The emoji that Japanese operators had before Unicode, by their code points, and which of the
-/// three (DoCoMo, KDDI, SoftBank) had them: EmojiSources.txt.
+/// Emoji that Japanese operators had before Unicode, by code points, with a flag per operator
+/// (DoCoMo, KDDI, SoftBank): EmojiSources.txt.
 std::map<std::u32string, std::vector<bool>> read_carriers(const nlp::TextSource& source);
 
-/// Names and keywords from the annotations of a language, by the emoji without variation selectors.
-/// A file may be read on top of another.
+/// Names and keywords from the annotations of a language, by emoji without variation selectors.
+/// Several files may be read.
 class Annotations {
  public:
-  /// Throws nlp::UserError for a file that is no XML or has no annotations.
+  /// Throws nlp::UserError for a file that is not XML or has no annotations.
   void read(const std::string& path);
-  /// Lower-cased words, each once, in order; none if nothing is said of it.
+  /// Distinct lower-cased words, in order; empty for an emoji without annotations.
   std::vector<std::string> words_of(const std::string& emoji) const;
 
  private:
   std::map<std::string, std::string> texts_;
 };
 
-/// The words of a text, lower-cased (as far as they are ASCII), without punctuation.
+/// Words of a text, without punctuation; ASCII letters are lower-cased.
 std::vector<std::string> plain_words(const std::string& text);
 
-/// Whether a word is one of those that labels are made of, singular or plural: "flags" in "Flags",
-/// "animal" in "Animals & Nature" and in "animal-bird".
+/// Set of words that occur in labels, in singular and plural: "flags" from "Flags", "animal" from
+/// "Animals & Nature" and "animal-bird".
 class LabelWords {
  public:
   void add(const std::string& label);

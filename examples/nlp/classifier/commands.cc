@@ -35,7 +35,7 @@ std::string probabilities(const Prediction& prediction, const std::vector<std::s
   return join(texts, " ");
 }
 
-/// A line of JSON: what the columns of the other format hold.
+/// JSON line with the contents of the columns.
 Json json_of(const Prediction& prediction, const std::vector<std::string>& labels,
              const std::vector<std::string>& words) {
   Json probable = Json::object();
@@ -44,7 +44,7 @@ Json json_of(const Prediction& prediction, const std::vector<std::string>& label
   return {{"label", labels[prediction.label]}, {"probabilities", probable}, {"words", words}};
 }
 
-/// Texts from all over the corpus that the model takes for something else, at most so many.
+/// Shows at most `count` misclassified texts, evenly spaced over the corpus.
 void show_mistakes(Model& model, const Corpus& corpus, std::size_t count, std::ostream& out) {
   dynet::ComputationGraph graph;
   Corpus mistakes;

@@ -8,8 +8,8 @@ namespace classifier {
 
 /// Scores a saved model.
 std::unique_ptr<nlp::Command> eval_command();
-/// Labels texts, one a line: the label, the probabilities of all labels, the most probable first,
-/// and the words, with tabs between them. A blank line stays one.
+/// The command `classify`: labels texts, one a line: the label, the probabilities of all labels in
+/// descending order, and the words, separated by tabs. Blank lines are preserved.
 std::unique_ptr<nlp::Command> classify_command();
 
 }  // namespace classifier

@@ -23,7 +23,7 @@ std::string most_frequent_label(const Corpus& train) {
 }
 
 double Report::decisive() const {
-  // The mean probability, below one, never outweighs one more text that is right.
+  // A mean probability, below one, never outweighs one more correct text.
   const auto total = static_cast<double>(std::max<std::size_t>(1, model.total));
   return (static_cast<double>(model.right) + sureness / total) / total;
 }

@@ -11,30 +11,31 @@
 
 namespace classifier {
 
-/// The labels of a corpus, sorted, each once.
+/// Distinct labels of a corpus, sorted.
 std::vector<std::string> labels_of(const Corpus& corpus);
 
-/// The trivial classifier: the label that is most frequent in training, whatever the text. Of
-/// equally frequent ones the alphabetically first.
+/// The trivial classifier: the most frequent label of the training data; the alphabetically first
+/// of equally frequent labels.
 std::string most_frequent_label(const Corpus& train);
 
-/// Texts scored by the model and by the trivial classifier.
+/// Scores of the model and of the trivial classifier.
 struct Report {
   std::string name;
   nlp::Ratio model;
   nlp::Ratio baseline;
-  double sureness = 0;  ///< sum of the probabilities that the model gives to the right labels
-  /// Texts whose label the model does not know, which it cannot get right.
+  double sureness = 0;  ///< summed probabilities of the correct labels
+  /// Texts with a label unknown to the model, which it cannot predict.
   std::size_t unknown = 0;
   nlp::LabelScores labels = nlp::LabelScores("texts");  ///< of the model
 
-  /// The accuracy, and for models with as many right ones how sure they are: more is better.
+  /// Score for model selection, higher is better: the accuracy; ties are decided by the
+  /// probabilities of correct labels.
   double decisive() const;
   nlp::Figures figures() const;
   nlp::Counts counts() const;
   const nlp::LabelScores& label_scores() const { return labels; }
   const nlp::LabelScores& confusion() const { return labels; }
-  /// A few lines with both side by side.
+  /// Prints both side by side in a few lines.
   void print(std::ostream& out) const;
 };
 

@@ -1,5 +1,5 @@
-// Trains, scores and runs a classifier of texts. `classifier --help` and `classifier train --help`
-// say how.
+// Trains, scores and runs a classifier of texts. See `classifier --help` and
+// `classifier train --help`.
 
 #include "examples/nlp/classifier/commands.h"
 #include "examples/nlp/classifier/train.h"

@@ -13,12 +13,12 @@ namespace {
 
 using dynet::Expression;
 
-/// Words in a window of the convolutions.
+/// Widths of the convolutions, in words.
 constexpr unsigned kWidths[] = {2, 3, 4};
 
 constexpr std::size_t kTextsPerGraph = 64;
 
-/// The largest of each element over all columns.
+/// Maximum of each row over all columns.
 Expression largest(const Expression& columns) { return max_dim(columns, 1); }
 
 }  // namespace
@@ -58,7 +58,7 @@ Model::Model(Description description, const nlp::Start& start)
   const ModelSettings& settings = description_.settings;
   table_ = parameters_.add_lookup_parameters(static_cast<unsigned>(description_.words.size()),
                                              {settings.word}, "words");
-  unsigned size = 0;  // of a text's vector
+  unsigned size = 0;  // size of the text vector
   if (settings.has_lstm()) {
     lstm_.emplace_back(1u, settings.word, 2 * settings.hidden, parameters_);
     size += 2 * settings.hidden;
@@ -128,7 +128,7 @@ Expression Model::read_by_lstm(const Expression& vectors) {
 Expression Model::read_by_cnn(const Expression& vectors) const {
   const auto& settings = description_.settings;
   const unsigned words = vectors.dim().batch_elems();
-  // An image as high as the text is long, one wide, with a channel for each element of the vectors.
+  // Image of height `words` and width one, with the vector elements as channels.
   const Expression image =
       reshape(transpose(reshape(vectors, {settings.word, words})), {words, 1, settings.word});
   std::vector<Expression> found;
@@ -141,7 +141,7 @@ Expression Model::read_by_cnn(const Expression& vectors) const {
 }
 
 Expression Model::scores(dynet::ComputationGraph& graph, const std::vector<unsigned>& words) {
-  const Expression vectors = dropped(lookup(graph, table_, words));  // a batch of the words
+  const Expression vectors = dropped(lookup(graph, table_, words));  // one batch of words
   std::vector<Expression> text;
   if (!lstm_.empty()) text.push_back(read_by_lstm(vectors));
   if (!convolutions_.empty()) text.push_back(read_by_cnn(vectors));

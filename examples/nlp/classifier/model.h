@@ -15,18 +15,18 @@
 
 namespace classifier {
 
-/// Network that reads the words of a text.
+/// Encoder of a text.
 enum class Encoder { kLstm, kCnn, kBoth };
 inline const nlp::Names<Encoder> kEncoders = {
     {Encoder::kLstm, "lstm"}, {Encoder::kCnn, "cnn"}, {Encoder::kBoth, "both"}};
 
-/// The shape of a model.
+/// Sizes and dropout rate of a model.
 struct ModelSettings {
   Encoder encoder = Encoder::kBoth;
-  unsigned word = 100;    ///< size of a word's vector
-  unsigned hidden = 64;   ///< of the LSTM in each direction
-  unsigned filters = 64;  ///< of each width
-  float dropout = 0.5f;   ///< of words, and of the text's vector
+  unsigned word = 100;    ///< size of a word vector
+  unsigned hidden = 64;   ///< per direction of the LSTM
+  unsigned filters = 64;  ///< filters of each width
+  float dropout = 0.5f;   ///< of words, and of the text vector
   bool keep_case = false;
 
   bool has_lstm() const { return encoder != Encoder::kCnn; }
@@ -39,11 +39,11 @@ struct ModelSettings {
   void check() const;  ///< see nlp::Checked
 };
 
-/// All of a model but its weights: enough to make a model of the same shape.
+/// Everything of a model except the weights; determines its shape.
 struct Description {
-  nlp::Split split;  ///< of the training data, so that eval finds the same parts
+  nlp::Split split;  ///< of the training data, to find the same parts in eval
   ModelSettings settings;
-  std::vector<std::string> words;   ///< that have a vector; the first one stands for all others
+  std::vector<std::string> words;   ///< with a vector; the first is the unknown word
   std::vector<std::string> labels;  ///< sorted
   std::string most_frequent;        ///< label in training
 
@@ -57,13 +57,13 @@ struct Description {
 /// Collects words and labels of the training data.
 Description describe(const nlp::Split& split, const ModelSettings& settings, const Corpus& train);
 
-/// The word as a model of these settings sees it.
+/// Normalized word for a model with these settings.
 std::string view_of(const std::string& word, const ModelSettings& settings);
 
 /// Predicted label of a text.
 struct Prediction {
-  unsigned label = 0;                ///< the most probable one
-  std::vector<float> probabilities;  ///< of all labels
+  unsigned label = 0;                ///< the most probable label
+  std::vector<float> probabilities;  ///< by label
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
@@ -71,18 +71,18 @@ struct Prediction {
   }
 };
 
-/// A vector for every word; over them an LSTM from each side, or convolutions (Kim, EMNLP 2014)
-/// over windows of two, three and four words, or both. The text's vector is the largest value of
-/// each output over all places, and the labels' scores are an affine transform of it.
+/// Word vectors; over them a bidirectional LSTM, or convolutions over windows of two, three and
+/// four words (Kim, EMNLP 2014), or both. The text vector is the maximum of each output over all
+/// positions, and the scores of labels are an affine function of it.
 class Model : public nlp::DescribedModel<Description> {
  public:
-  static constexpr const char* kProgram = "classifier";  ///< whose files it is saved in
+  static constexpr const char* kProgram = "classifier";  ///< program name in its files
 
   Model(Description description, const nlp::Start& start);
 
-  /// The numbers of the words.
+  /// Numbers of the words.
   std::vector<unsigned> encode(const std::vector<std::string>& words) const;
-  /// The number of the label, which training must have had.
+  /// Number of a label of the training data.
   unsigned label_number(const std::string& label) const;
 
   /// Warns of labels in the data that the model does not know.
@@ -90,12 +90,12 @@ class Model : public nlp::DescribedModel<Description> {
 
   /// Declares the parameters in an empty graph; texts declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  /// Minus the log-likelihood of the label; `words` are the encoded ones, of which some may be
-  /// replaced by 0, the unknown word. There must be one.
+  /// Negative log-likelihood of the label; `words` are encoded, not empty, and may contain 0, the
+  /// unknown word, in place of hidden words.
   dynet::Expression loss(dynet::ComputationGraph& graph, const std::vector<unsigned>& words,
                          unsigned label);
-  /// Predictions for these texts, none of which may be empty; the texts share a graph, which is
-  /// cleared before.
+  /// Predictions for these texts, which must not be empty; all share one graph, which is cleared
+  /// first.
   std::vector<Prediction> predict(dynet::ComputationGraph& graph,
                                   std::span<const std::vector<std::string>> texts);
 
@@ -103,10 +103,10 @@ class Model : public nlp::DescribedModel<Description> {
   /// Filters of one width.
   struct Convolution {
     dynet::Parameter filters, bias;
-    dynet::Expression filters_node, bias_node;  ///< of the current graph
+    dynet::Expression filters_node, bias_node;  ///< nodes of the current graph
   };
 
-  /// The scores of the labels.
+  /// Scores of the labels.
   dynet::Expression scores(dynet::ComputationGraph& graph, const std::vector<unsigned>& words);
   dynet::Expression read_by_lstm(const dynet::Expression& vectors);
   dynet::Expression read_by_cnn(const dynet::Expression& vectors) const;
@@ -114,7 +114,7 @@ class Model : public nlp::DescribedModel<Description> {
 
   dynet::Dict words_, labels_;
   dynet::LookupParameter table_;
-  std::vector<dynet::BiRNNBuilder<dynet::VanillaLSTMBuilder>> lstm_;  ///< one or none
+  std::vector<dynet::BiRNNBuilder<dynet::VanillaLSTMBuilder>> lstm_;  ///< zero or one
   std::vector<Convolution> convolutions_;
   dynet::Parameter weight_, bias_;
   // State of the current graph.

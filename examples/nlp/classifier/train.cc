@@ -88,10 +88,10 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
 
   std::vector<std::vector<unsigned>> words_;  ///< by text
   std::vector<unsigned> labels_;              ///< by text
-  std::vector<double> hide_;                  ///< probabilities, by word
+  std::vector<double> hide_;                  ///< probability per word
 };
 
-/// A model that learns more keeps its labels: throws LineError for one that it does not have.
+/// Throws LineError for a label that the model to continue from does not have.
 void require_known_labels(const Corpus& corpus, const std::vector<std::string>& labels,
                           const std::string& file) {
   for (const Sample& sample : corpus) {

@@ -24,8 +24,8 @@ struct TrainCommand : nlp::TrainCommand {
   TrainSettings settings;
 };
 
-/// Trains a new model or goes on with a run, see nlp::run_epochs. Report::decisive of the dev
-/// texts says which model is best.
+/// Trains a new model or resumes a run, see nlp::run_epochs. Report::decisive of the dev texts
+/// selects the best model.
 void train(const TrainCommand& command, const nlp::Parts<Corpus>& data, std::ostream& out);
 
 }  // namespace classifier

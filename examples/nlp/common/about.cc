@@ -11,7 +11,7 @@
 namespace nlp {
 namespace {
 
-constexpr std::size_t kLastSecond = 253402300799;  // of the year 9999
+constexpr std::size_t kLastSecond = 253402300799;  // end of the year 9999
 
 }  // namespace
 

@@ -11,7 +11,7 @@
 namespace nlp {
 namespace {
 
-constexpr unsigned kLargestSize = 65536, kMostLayers = 64;  // of all options
+constexpr unsigned kLargestSize = 65536, kMostLayers = 64;  // limits of all options
 
 }  // namespace
 

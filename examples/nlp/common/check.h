@@ -10,36 +10,36 @@
 #include "examples/nlp/common/names.h"
 #include "examples/nlp/common/text.h"
 
-// Files come from strangers: what one says of a model is checked before it is used.
+// Validation of files: the contents of a file are untrusted.
 
 namespace nlp {
 
-/// A type that is read from a file: it has a `void check() const` of its own, not inherited, which
-/// throws UserError with a sentence for anything that these programs would not have saved.
+/// Type that is read from a file: it has a `void check() const` of its own, not inherited, which
+/// throws UserError for contents that these programs would not have saved.
 template <class T>
 concept Checked = std::same_as<decltype(&T::check), void (T::*)() const>;
 
-/// Throws UserError with that sentence unless it holds.
+/// Throws UserError with `sentence` unless `holds`.
 void require(bool holds, const std::string& sentence);
 
-/// A number from `least` to `most`, so neither infinite nor NaN.
+/// Requires a number from `least` to `most`, so neither infinite nor NaN.
 void require_number(const std::string& what, double value, double least, double most);
-/// The size of a vector or of a layer.
+/// Requires a valid size of a vector or layer.
 void require_size(const std::string& what, unsigned size);
 void require_layers(unsigned layers);
-/// Rates of 1 would drop all.
+/// Requires a rate in [0, 1).
 void require_dropout(float rate);
-/// Texts that numbers stand for: `least` or more, all different.
+/// Requires at least `least` texts, all different.
 void require_texts(const std::string& what, const std::vector<std::string>& texts,
                    std::size_t least = 1);
-/// The same, the first of which stands for all others.
+/// Requires at least `least` texts, all different, the first of which is the unknown text.
 void require_known_texts(const std::string& what, const std::vector<std::string>& texts,
                          std::size_t least = 1);
-/// One of the texts.
+/// Requires that `text` is one of `texts`.
 void require_among(const std::string& what, const std::string& text,
                    const std::vector<std::string>& texts);
 
-/// One of the values that have a name.
+/// Requires a value with a name.
 template <typename Value>
 void require_named(const std::string& what, const Names<Value>& names, Value value) {
   for (const auto& [each, name] : names)
@@ -48,13 +48,13 @@ void require_named(const std::string& what, const Names<Value>& names, Value val
                   ", which is none");
 }
 
-/// Throws UserError that names the file and the first array that has an infinity or a NaN.
+/// Throws UserError with the file and the first array that contains an infinity or a NaN.
 void require_finite(const std::string& path, const dynet::ParameterCollection& weights);
-/// Throws dynet::NumericError: nothing can be chosen by scores of which one is infinite or NaN.
+/// Throws dynet::NumericError if a score is infinite or NaN.
 void require_scores(std::span<const float> scores);
 
-/// Calls `act`, which computes with a model: what goes wrong is said of its file, unless it is an
-/// error of another file, of memory, of a device or of another process.
+/// Calls `act`, which computes with a model; errors name the file of the model, except errors of
+/// other files, of memory, of a device and of other processes.
 template <class Act>
 void compute_with(const std::string& path, Act act) {
   try {
@@ -72,7 +72,7 @@ void compute_with(const std::string& path, Act act) {
   }
 }
 
-/// Calls `read`. What that finds to be wrong is said of the file.
+/// Calls `read`; errors name the file.
 template <class Read>
 void read_checked(const std::string& path, Read read) {
   try {

@@ -10,14 +10,14 @@
 
 namespace nlp {
 
-/// A command of a program, with its options.
+/// Command of a program with its options.
 class Command {
  public:
   virtual ~Command() = default;
   virtual void add_options(CLI::App& app) = 0;
-  /// Called once the options are read.
+  /// Called after parsing the options.
   virtual void run() = 0;
-  /// Runs it, where need be among other processes.
+  /// Runs the command; overridden to join other processes.
   virtual void start() { run(); }
 };
 
@@ -25,26 +25,26 @@ class Command {
 inline constexpr const char *kDataOptions = "Data", *kModelOptions = "Model",
                             *kTrainingOptions = "Training", *kOutputOptions = "Output";
 
-/// The options that are added from here on belong to this group.
+/// Puts options added after this call into this group.
 void begin_group(CLI::App& app, const std::string& group);
 
-/// --device: the name of a device that there is.
+/// Adds --device: the name of an existing device.
 void add_device(CLI::App& app, dynet::Device*& device);
 
-/// --threads.
+/// Adds --threads.
 void add_threads(CLI::App& app, unsigned& threads);
 
-/// A program that is called as `name command --option value ...`, by program::run.
+/// Command line `name command --option value ...`, run by program::run.
 class CommandLine {
  public:
   CommandLine(std::string name, const std::string& description);
 
-  /// `examples` are whole commands, for the end of the command's --help.
+  /// `examples` are complete command lines for the end of the command's --help.
   void add(const std::string& name, const std::string& description,
            std::unique_ptr<Command> command, const std::vector<std::string>& examples = {});
 
-  /// Runs the command that the arguments name. Returns the exit status: 1 if it failed,
-  /// program::kWrongUsage if the arguments were wrong.
+  /// Runs the command named by the arguments. Returns the exit status: 1 after a failure,
+  /// program::kWrongUsage for wrong arguments.
   int run(int argc, char** argv);
 
  private:

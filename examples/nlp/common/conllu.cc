@@ -28,10 +28,10 @@ Id classify_id(std::string_view id) {
   return id[at] == '-' ? Id::kRange : Id::kEmptyNode;
 }
 
-/// The first column, from line to line.
+/// Checks the ids in the first column, line by line.
 struct Ids {
-  std::size_t words = 0, empty_nodes = 0;  ///< empty nodes behind the last word
-  std::size_t range_end = 0;               ///< the last word of the last range
+  std::size_t words = 0, empty_nodes = 0;  ///< empty nodes after the last word
+  std::size_t range_end = 0;               ///< last word of the last range
 
   /// Counts `id`. Returns the expected id for an error message; empty if `id` is valid.
   std::string take(const std::string& id) {
@@ -77,7 +77,7 @@ bool is_conllu(const std::string& line) {
   for (const char* const comment : {"# sent_id", "# text", "# newdoc", "# newpar", "# global."}) {
     if (line.rfind(comment, 0) == 0) return true;
   }
-  // A file with a wrong first line should be told so, hence the number of fields.
+  // Counts the fields, so that a file with a malformed first line is still detected.
   const std::vector<std::string> fields = split_fields(line, '\t');
   return fields.size() > 4 && classify_id(fields[0]) != Id::kWrong;
 }

@@ -9,20 +9,19 @@
 
 namespace nlp {
 
-/// With its members in the order in which they were added.
+/// JSON with members in insertion order.
 using Json = nlohmann::ordered_json;
 
-/// The object in one line. Names of files and words may hold any bytes: what is no UTF-8 is
-/// replaced.
+/// The object in one line. Invalid UTF-8, which names of files and words may contain, is replaced.
 std::string json_line(const Json& object);
 
-/// Options by name, without hyphens: numbers, true or false, or texts.
+/// Options by name, without hyphens, as numbers, booleans or texts.
 Json json_of(const OptionValues& options);
-/// The figures by name, of the model or of the baseline; null for what is no number.
+/// Figures by name, of the model or of the baseline; null for NaN.
 Json json_of(const Figures& figures, double Figure::*score);
-/// By label: precision, recall, f1, and what they are made of.
+/// Precision, recall, f1 and their counts, by label.
 Json json_of(const LabelScores& labels);
-/// The labels, and the counts by right label, then by predicted label.
+/// Labels, and the confusion matrix by correct label, then by predicted label.
 Json confusion_json(const LabelScores& labels);
 
 }  // namespace nlp

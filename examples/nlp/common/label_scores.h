@@ -9,48 +9,49 @@
 
 namespace nlp {
 
-/// How many of a kind there are, were found, and both.
+/// Number of correct, predicted and matching items of a kind.
 struct FoundScore {
   std::size_t wanted = 0;
   std::size_t found = 0;
   std::size_t correct = 0;
   double precision() const;
   double recall() const;
-  /// The harmonic mean of the two, 0 if both are 0.
+  /// Harmonic mean of precision and recall, 0 if both are 0.
   double f1() const;
 };
 
-/// How well each label is found, and which label is taken for which.
+/// Scores of each label, and the confusion matrix.
 class LabelScores {
  public:
   struct Known {
     std::string label;
-    std::string column;  ///< what it is called above a column
+    std::string column;  ///< column title
   };
 
   LabelScores() = default;
-  /// `what` has the labels: "words". These labels come in this order, all others sorted behind.
+  /// `what` names the labelled items: "words". The known labels come first in this order, all other
+  /// labels sorted after them.
   explicit LabelScores(std::string what, std::vector<Known> known = {})
       : what_(std::move(what)), known_(std::move(known)) {}
 
-  /// `right`, if what has the label may be wrong all the same, as an arc with another head is.
+  /// `right` may be false for equal labels, as for an arc with a wrong head.
   void count(const std::string& wanted, const std::string& predicted, bool right);
   void count(const std::string& wanted, const std::string& predicted) {
     count(wanted, predicted, wanted == predicted);
   }
-  /// Counts without a pair of labels, as spans are.
+  /// Counts of a label for direct updates, as for spans.
   FoundScore& of(const std::string& label) { return found_[label]; }
 
-  /// By label; those that came.
+  /// Counts of the labels that occurred.
   const std::map<std::string, FoundScore>& found() const { return found_; }
-  /// How often, by right label and predicted label.
+  /// Number of items with this correct and this predicted label.
   std::size_t taken(const std::string& wanted, const std::string& predicted) const;
-  /// The labels that came, in order.
+  /// Labels that occurred, in order.
   std::vector<Known> labels() const;
 
-  /// Precision, recall and F1 of each label, and their means.
+  /// Prints precision, recall and F1 of each label, and their means.
   void print(std::ostream& out) const;
-  /// A row for each right label, a column for each predicted one.
+  /// Prints one row per correct label and one column per predicted label.
   void print_confusion(std::ostream& out) const;
 
  private:

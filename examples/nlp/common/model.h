@@ -9,24 +9,24 @@
 
 namespace nlp {
 
-/// A saved model and where to run it: what all commands but train are told.
+/// A saved model and its device: options of all commands except train.
 struct SavedModel {
-  std::string model;  ///< its file
+  std::string model;  ///< path of the file
   dynet::Device* device = &dynet::kCpu;
   unsigned threads = 1;
-  bool allow_not_finite = false;  ///< weights may be infinite or NaN
+  bool allow_not_finite = false;  ///< accept infinite and NaN weights
 };
 
-/// How the weights of a model begin.
+/// Initialization of the weights of a model.
 struct Start {
   Start(std::uint64_t random) : seed(random) {}  // NOLINT: implicit
   std::uint64_t seed;
-  std::uint64_t most_numbers = ~std::uint64_t{0};  ///< of all weights together
+  std::uint64_t most_numbers = ~std::uint64_t{0};  ///< limit on the number of weights
 };
 
-/// Base class of the models of all programs: parameters, a description, and the device and workers
-/// chosen by the user. The description is all of a model but its weights: enough to construct a
-/// model of equal shape. A copy shares the weights, for use in another thread.
+/// Base class of all models: parameters, a description, and the user's device and workers. The
+/// description contains everything except the weights, and suffices to construct a model of equal
+/// shape. A copy shares the weights, for use in another thread.
 template <class D>
 class DescribedModel {
  public:
@@ -38,14 +38,14 @@ class DescribedModel {
   dynet::ParameterCollection& parameters() { return parameters_; }
   const dynet::ParameterCollection& parameters() const { return parameters_; }
   void set_device(dynet::Device* device) { device_ = device; }
-  /// Which share out what the model predicts, see share_out. They must outlive it.
+  /// Workers for predictions, see share_out. They must outlive the model.
   void set_workers(dynet::Workers* workers) { workers_ = workers; }
   dynet::Workers* workers() const { return workers_; }
   unsigned threads() const { return workers_ == nullptr ? 1 : workers_->threads(); }
-  /// Which share out the same, all of which have this model and call the same functions. They must
-  /// outlive it.
+  /// Processes for predictions; all have this model and call the same functions. They must outlive
+  /// the model.
   void set_world(dynet::Communicator* world) { world_ = world; }
-  /// Null if this process is alone.
+  /// Null for a single process.
   dynet::Communicator* world() const {
     return world_ != nullptr && world_->size() > 1 ? world_ : nullptr;
   }
@@ -65,10 +65,10 @@ class DescribedModel {
         workers_(other.workers_),
         world_(other.world_) {}
   ~DescribedModel() = default;
-  /// Every graph of the model goes there, while it is empty.
+  /// Moves an empty graph to the device of the model.
   void place(dynet::ComputationGraph& graph) const { graph.set_device(device_); }
 
-  // Copies look at one description, which may be large.
+  // Copies share the description, which may be large.
   std::shared_ptr<const Description> shared_;
   const Description& description_;
   dynet::ParameterCollection parameters_;

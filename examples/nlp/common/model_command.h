@@ -11,7 +11,7 @@
 
 namespace nlp {
 
-/// A command that uses a saved model: --model, --device and --threads.
+/// Base of commands with a saved model: --model, --device and --threads.
 template <class Model>
 class ModelCommand : public Command {
  public:
@@ -24,7 +24,7 @@ class ModelCommand : public Command {
     app.add_flag("--allow-not-finite", saved_.allow_not_finite,
                  "Use a model even if some of its weights are infinite or no numbers");
   }
-  /// Errors of computing with a model name its file.
+  /// Computation errors name the file of the model.
   void start() final {
     compute_with(saved_.model, [this] { run(); });
   }
@@ -44,7 +44,7 @@ class ModelCommand : public Command {
   std::unique_ptr<dynet::Workers> workers_;
 };
 
-/// The command `eval`, which prints how good a model is on `data_`.
+/// The command `eval`: prints scores of a model on `data_`.
 template <class Model>
 class EvalCommand : public ModelCommand<Model> {
  public:
@@ -54,7 +54,7 @@ class EvalCommand : public ModelCommand<Model> {
   }
 
  protected:
-  /// --data, --encoding and --skip-bad.
+  /// Adds --data, --encoding and --skip-bad.
   void add_data(CLI::App& app, const std::string& help) {
     begin_group(app, kDataOptions);
     app.add_option("--data,-d", data_, help)->required();
@@ -68,7 +68,7 @@ class EvalCommand : public ModelCommand<Model> {
   TextOptions text_;
 };
 
-/// A command that writes lines, made of those of a file or of nothing.
+/// Base of commands that write lines, with or without input lines.
 template <class Model>
 class LinesCommand : public ModelCommand<Model> {
  public:
@@ -79,7 +79,7 @@ class LinesCommand : public ModelCommand<Model> {
   }
 
  protected:
-  /// --input, or the file alone; standard input if neither is given. And --encoding.
+  /// Adds --input, also as a positional argument, by default standard input, and --encoding.
   void add_input(CLI::App& app, const std::string& help) {
     begin_group(app, kDataOptions);
     input_ = "-";
@@ -87,7 +87,7 @@ class LinesCommand : public ModelCommand<Model> {
     app.add_option("FILE", input_, "The same as --input FILE")->excludes(named);
     add_encoding(app, text_);
   }
-  /// --output, standard output if it is not given.
+  /// Adds --output, by default standard output.
   void add_output(CLI::App& app, const std::string& help) {
     begin_group(app, kOutputOptions);
     app.add_option("--output,-o", output_, help);

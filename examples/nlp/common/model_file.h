@@ -17,20 +17,20 @@
 #include "examples/nlp/common/training.h"
 #include "tools/program/new_files.h"
 
-// The files of a program with a `Model` that is made from its `Description` and a seed, and whose
-// `kProgram` is the name of the program. What a file holds, say "tagger model 1", stands first in
-// it, so that one is not taken for another. All functions throw dynet::FileError or UserError, with
-// the name of the file; saving replaces it at once or leaves it as it was.
+// Files of a program with a `Model` that is constructed from its `Description` and a seed, and
+// whose `kProgram` is the name of the program. A file starts with its kind, such as "tagger model
+// 1", to detect files of other kinds. All functions throw dynet::FileError or UserError with the
+// name of the file; saving is atomic.
 
 namespace nlp {
 
-/// Everything a training run needs to go on.
+/// State needed to resume a training run.
 template <class M, class Settings>
 struct Checkpoint {
   using Model = M;
 
   std::unique_ptr<Model> model;
-  std::unique_ptr<dynet::Trainer> trainer;  ///< of the model's parameters
+  std::unique_ptr<dynet::Trainer> trainer;  ///< trainer of the model's parameters
   Settings settings;
   TrainState state;
 };
@@ -49,7 +49,7 @@ inline std::unique_ptr<dynet::Trainer> make_trainer(const dynet::ParameterCollec
   return trainer;
 }
 
-/// Saves or loads the trainer, by its own type.
+/// Saves or loads the trainer as its own type.
 template <typename Archive>
 void serialize_trainer(Archive& archive, Optimizer optimizer, dynet::Trainer& trainer) {
   if (optimizer == Optimizer::kAdam) {
@@ -76,7 +76,7 @@ template <class Model>
 struct ModelReader {
   std::string path, kind;
   std::unique_ptr<Model> model;
-  /// Changes fields of the description that no weight depends on.
+  /// Modifies fields of the description that do not affect the shapes of weights.
   std::function<void(typename Model::Description&)> adapt = {};
 
   template <typename Archive>
@@ -133,14 +133,15 @@ struct CheckpointReader {
   }
 };
 
-/// `about` is what the file says of itself, see About.
+/// `about`: metadata of the file, see About.
 template <class Model>
 void save_model(const std::string& path, const Model& model, const std::string& about = "") {
   dynet::SaveOptions how = program::save_options();
   how.metadata = about;
   dynet::save(path, how, ModelWriter<Model>{model_kind(Model::kProgram), model});
 }
-/// Weights that are not finite are a UserError that names their array, unless they are allowed.
+/// Throws UserError with the name of the array for weights that are not finite, unless they are
+/// allowed.
 template <class Model>
 std::unique_ptr<Model> load_model(
     const std::string& path, dynet::Device* device = &dynet::kCpu,

@@ -30,13 +30,13 @@ namespace nlp {
 struct Update {
   unsigned epoch = 0;                ///< from 1
   std::size_t number = 0;            ///< within the epoch, from 0
-  std::vector<std::size_t> samples;  ///< places in the training data
-  std::size_t first = 0;             ///< place of the first one in the whole update
-  std::size_t size = 0;              ///< samples of the whole update
-  std::size_t units = 0;             ///< their words, say
+  std::vector<std::size_t> samples;  ///< indices in the training data
+  std::size_t first = 0;             ///< index of the first sample within the whole update
+  std::size_t size = 0;              ///< number of samples of the whole update
+  std::size_t units = 0;             ///< number of units, such as words, of the whole update
 };
 
-/// Initial checkpoint of a run. A resumed run loads its checkpoint, which must have begun with the
+/// Initial checkpoint of a run. A resumed run loads its checkpoint, which must agree with the
 /// options of the command; a new run loads the model of --init, which must fit the command, or
 /// constructs one from the result of `describe()`. `data_mark` identifies the training data.
 template <class Checkpoint, class Command, class Describe>
@@ -73,22 +73,22 @@ Checkpoint begin_run(const Command& command, std::uint64_t data_mark, Describe d
   return now;
 }
 
-/// A training run over fixed data, from the command to the scores of the best model. The outcome
-/// depends on the data, the settings and the seed alone, however often the run was interrupted.
+/// Training run over fixed data, from the command to the scores of the best model. The result
+/// depends on the data, the settings and the seed only, regardless of interruptions.
 ///
-/// A program adds its update, and `Report evaluate(Model&, const Corpus&, const std::string&
-/// name)`, which scores a model; the report can print itself and names its figures. The command has
-/// a `description` with what the user chose of the model, and `settings`.
+/// Programs add the update, and `Report evaluate(Model&, const Corpus&, const std::string& name)`;
+/// reports can print themselves and have named figures. The command has a `description` with the
+/// user's choices for the model, and `settings`.
 template <class Model, class Command, class Corpus, class Report>
 class ModelTraining : public Training {
  public:
-  /// Trains, prints how good the best model is, and where it is saved.
+  /// Trains, prints the scores of the best model, and the path of its file.
   void run(std::ostream& out) {
     if (command_.world->size() > 1) dynet::require_same(*command_.world, facts());
     RunReport report(command_, Model::kProgram, settings(), now_.state.epoch);
     print_run(out);
     run_epochs(*this, now_.state, command_, out, &report);
-    // Others need not see the file: they get the weights.
+    // Other processes get the weights, since they may not see the file.
     std::unique_ptr<Model> loaded;
     if (writes()) loaded = load_model<Model>(command_.model, command_.device);
     Model& best = loaded ? *loaded : model_;
@@ -150,8 +150,8 @@ class ModelTraining : public Training {
  protected:
   using Settings = decltype(Command::settings);
 
-  /// `fingerprint_of(corpus)` tells corpora apart. Warns of data that say nothing of others, as the
-  /// model has learned from them.
+  /// `fingerprint_of(corpus)` identifies a corpus. Warns of dev and test data that equal the
+  /// training data.
   template <class FingerprintOf, class Describe>
   ModelTraining(const Command& command, const Parts<Corpus>& data, FingerprintOf fingerprint_of,
                 Describe describe)
@@ -174,8 +174,8 @@ class ModelTraining : public Training {
     }
   }
 
-  /// Warns of data most of whose words, or whatever `what` is, the model does not know; `numbers`
-  /// are those of a sample, among which `unknown` stands for them. `why` ends the sentence.
+  /// Warns of data with mostly unknown words, or other items named by `what`; `numbers` returns
+  /// those of a sample, and `unknown` is the number of an unknown item. `why` ends the sentence.
   template <class Numbers>
   void warn_of_unknown(const std::string& what, unsigned unknown, Numbers numbers,
                        const std::string& why = "") const {
@@ -188,18 +188,18 @@ class ModelTraining : public Training {
     }
   }
 
-  /// One more sample, of so many units; `work` is how long it takes, in proportion to others.
+  /// Registers a sample with its number of units; `work` is proportional to its computation time.
   void add_sample(std::size_t units, std::size_t work) {
     sizes_.push_back(units);
     work_.push_back(work);
   }
   void add_sample(std::size_t units) { add_sample(units, units); }
 
-  /// Makes the graph of some samples and learns from it; returns the loss, summed over their units.
-  /// Parts of an update do this at the same time, each with a model and a graph of its own.
+  /// Builds the graph of some samples and learns from it; returns the loss, summed over their
+  /// units. Parts of an update call it concurrently, each with its own model and graph.
   virtual double learn(Model& model, dynet::ComputationGraph& graph,
                        const Update& update) const = 0;
-  /// Forward and backward of these losses, which add up to that of the samples; returns their sum.
+  /// Runs forward and backward of these losses, whose sum is that of the samples; returns the sum.
   double learn_from(dynet::ComputationGraph& graph, const std::vector<dynet::Expression>& losses,
                     const Update& update) const {
     const dynet::Expression total = sum(losses);
@@ -219,25 +219,26 @@ class ModelTraining : public Training {
   }
   /// Prints the data and the model.
   virtual void print_run(std::ostream& out) const = 0;
-  /// The score that decides which model is best: more is better.
+  /// Score for model selection; higher is better.
   virtual double decisive(const Report& report) const = 0;
   /// Labels that the model distinguishes, for the metadata of its file; none by default.
   virtual std::vector<std::string> labels() const { return {}; }
-  /// Dev score for the line of an epoch: "dev accuracy 93.21 %".
+  /// Text of the dev score in the line of an epoch: "dev accuracy 93.21 %".
   virtual std::string dev_text(const Report& report) const = 0;
-  /// Learning rate after so many epochs, counted with a fraction.
+  /// Learning rate after `epochs_done` epochs, a fraction.
   virtual float learning_rate(double epochs_done) const {
     return decayed_rate(settings_.learning_rate, settings_.decay, epochs_done);
   }
-  /// Zero, or beta of the mean of the weights that is scored and saved: with each update it becomes
-  /// beta times what it was and 1 - beta times the weights (Polyak and Juditsky 1992).
+  /// Zero, or beta of a moving average of the weights, which is scored and saved instead of the
+  /// weights: in each update it becomes beta times itself plus 1 - beta times the weights (Polyak
+  /// and Juditsky 1992).
   virtual float average() const { return 0; }
-  /// Number of updates in so many epochs, each with as many updates as the running epoch.
+  /// Number of updates in `epochs_done` epochs, if each has as many updates as the current epoch.
   std::uint64_t updates_done(double epochs_done) const {
     return static_cast<std::uint64_t>(
         std::llround(epochs_done * static_cast<double>(updates_.size())));
   }
-  /// The samples of each update of an epoch, whose order is drawn.
+  /// Samples of each update of an epoch, from a random order of all samples.
   virtual std::vector<std::vector<std::size_t>> make_updates(const std::vector<std::size_t>& order,
                                                              Random& /*random*/) const {
     std::vector<std::vector<std::size_t>> updates((order.size() + settings_.batch - 1) /
@@ -248,7 +249,7 @@ class ModelTraining : public Training {
     return updates;
   }
 
-  /// Random numbers for the sample at this place of an update, and for its dropout.
+  /// Random numbers for the sample at an index of an update, and for its dropout.
   Random draws(const Update& update, std::size_t place) const {
     return Random(derived_seed(derived_seed(settings_.seed, kDraws), update.epoch,
                                update.number * settings_.batch + update.first + place));
@@ -267,11 +268,11 @@ class ModelTraining : public Training {
  protected:
   Model& model_;
   dynet::Trainer& trainer_;
-  const Settings& settings_;       ///< of the run, which may have begun before
-  dynet::ComputationGraph graph_;  ///< kept from update to update for its memory
+  const Settings& settings_;       ///< settings of the run, which may be a resumed one
+  dynet::ComputationGraph graph_;  ///< kept between updates for its memory
 
  private:
-  /// As long as it lives the model has the mean of the weights, if there is one.
+  /// Swaps the averaged weights in, if there are any, while it exists.
   class Averaged {
    public:
     explicit Averaged(ModelTraining& of) : trainer_(of.average() > 0 ? &of.trainer_ : nullptr) {
@@ -287,7 +288,7 @@ class ModelTraining : public Training {
     dynet::Trainer* trainer_;
   };
 
-  /// The data that there are, and what messages call them.
+  /// Non-empty parts of the data, with their names in messages.
   std::vector<std::pair<const Corpus*, std::string>> parts() const {
     std::vector<std::pair<const Corpus*, std::string>> all;
     const auto add = [&](const Corpus& corpus, const std::string& file, const std::string& part) {
@@ -300,16 +301,16 @@ class ModelTraining : public Training {
     add(data_.test, command_.test, "test");
     return all;
   }
-  /// Whether this process writes files.
+  /// True if this process writes files.
   bool writes() const { return command_.world->rank() == 0; }
-  /// All options, as far as they are of the model or of how it is trained.
+  /// Options of the model and of its training.
   OptionValues settings() const {
     Command actual = command_;
     actual.description = model_.description();
     actual.settings = settings_;
     return all_options(actual);
   }
-  /// Everything that decides the outcome, with digests of large things.
+  /// Everything that determines the result, with digests of large objects.
   dynet::RunFacts facts() const {
     const TrainLimits& limits = command_.limits;
     std::ostringstream description;
@@ -339,15 +340,15 @@ class ModelTraining : public Training {
                       command_);
   }
 
-  /// Learns from all samples of an update, and makes it. Parts are lanes, so that neither threads
-  /// nor processes make a difference.
+  /// Learns from all samples of an update, and makes it. Parts are lanes, so that the result is
+  /// independent of threads and processes.
   double step(const Update& update) {
     if (settings_.parts < 2 && command_.world->size() == 1) {
       const double loss = learn(model_, graph_, update);
       trainer_.update();
       return loss;
     }
-    // Parts with about as much to do each, so that the last one is not waited for long.
+    // Balances the work of the parts.
     std::vector<std::size_t> work, samples;
     for (const std::size_t sample : update.samples) work.push_back(work_[sample]);
     for (const std::size_t k : dynet::balanced_order(work, distributed_.state().lanes))
@@ -368,10 +369,10 @@ class ModelTraining : public Training {
 
   struct Part {
     explicit Part(const Model& of) : model(of) {}
-    Model model;  ///< shares the weights
+    Model model;  ///< a copy that shares the weights
     dynet::ComputationGraph graph;
   };
-  /// A part that no other thread uses, until what is returned goes.
+  /// A part for exclusive use until the returned pointer is destroyed.
   auto take_part() {
     const std::lock_guard lock(parts_mutex_);
     if (parts_.empty()) parts_.push_back(std::make_unique<Part>(model_));
@@ -386,11 +387,11 @@ class ModelTraining : public Training {
 
   dynet::Workers workers_;
   dynet::DistributedTrainer distributed_;
-  const std::array<std::uint64_t, 2> marks_;  ///< tell dev and test data apart
+  const std::array<std::uint64_t, 2> marks_;  ///< identify dev and test data
   std::mutex parts_mutex_;
-  std::vector<std::unique_ptr<Part>> parts_;       ///< as many as threads need
+  std::vector<std::unique_ptr<Part>> parts_;       ///< at most one per thread
   Figures dev_;                                    ///< of the last epoch
-  std::vector<std::size_t> sizes_, work_;          ///< of the samples
+  std::vector<std::size_t> sizes_, work_;          ///< by sample
   std::vector<std::vector<std::size_t>> updates_;  ///< of this epoch
 };
 

@@ -9,12 +9,12 @@
 
 namespace nlp {
 
-/// The names of values that a user chooses from.
+/// Names of the values of an option.
 template <typename Value>
 using Names = std::vector<std::pair<Value, const char*>>;
 
-/// The value of that name; throws UserError listing the names: "unknown level 'x': expected word or
-/// char".
+/// Value with this name; throws UserError that lists the names: "unknown level 'x': expected word
+/// or char".
 template <typename Value>
 Value value_of(const Names<Value>& names, const std::string& name, const std::string& what) {
   std::string expected;

@@ -13,7 +13,7 @@ namespace nlp {
 
 namespace {
 
-/// From here on not all whole numbers are doubles, so the digits stay.
+/// Above this limit integers have no exact double, so the user's digits are kept.
 constexpr double kInexact = 9007199254740992.0;
 
 bool is_digits(const std::string& text) {
@@ -35,9 +35,9 @@ InRange::InRange(double low, double high, bool whole)
                       << low << " to " << high;
               return message.str();
             }
-            // CLI11 rejects 1e3 as a whole number, and reads 010 as 8.
+            // CLI11 rejects 1e3 as an integer, and reads 010 as octal 8.
             if (whole && (value < kInexact || !is_digits(text)))
-              text = fixed(value + 0.0, 0);  // without the sign of -0
+              text = fixed(value + 0.0, 0);  // + 0.0 removes the sign of -0
             return "";
           },
           "") {}

@@ -11,9 +11,8 @@
 
 namespace nlp {
 
-/// A number from `low` to `high`, and a whole one if `low` is an integer, which may be written as
-/// 1e3 all the same; to be used with `transform`. CLI::Range lets "nan" and, for unsigned numbers,
-/// "-1" pass.
+/// Validates a number from `low` to `high`, an integer if `low` is one, also in the form 1e3; for
+/// use with `transform`. CLI::Range accepts "nan" and, for unsigned numbers, "-1".
 struct InRange : CLI::Validator {
   template <typename Low>
   InRange(Low low, double high)
@@ -23,23 +22,23 @@ struct InRange : CLI::Validator {
   InRange(double low, double high, bool whole);
 };
 
-/// Options with the variables that hold their values. Each is named once: for the command line, for
-/// the check that a resumed run goes on as it began, and for the report.
+/// Options and their variables. Each option is declared once for the command line, for the
+/// comparison of a resumed run with its original, and for the report.
 class Options {
  public:
-  /// Adds the options to a command; null: only collects their values.
+  /// Adds options to a command; null: only collects their values.
   explicit Options(CLI::App* command) : command_(command) {}
 
-  /// Options added after this call belong to this group of --help.
+  /// Puts options added after this call into this group of --help.
   void begin_group(const std::string& group);
 
-  /// A number.
+  /// Adds a number.
   template <typename Number>
   void add(const std::string& name, Number& value, const std::string& help, const InRange& range) {
     kept_.emplace_back(name, option_text(value));
     if (command_ != nullptr) command_->add_option(name, value, help)->transform(range);
   }
-  /// One of the values that have a name; `what` is what errors call it.
+  /// Adds an option with named values; `what` is its name in errors.
   template <typename Value>
   void add(const std::string& name, Value& value, const std::string& help,
            const Names<Value>& names, const std::string& what) {
@@ -47,14 +46,14 @@ class Options {
       value = value_of(names, text, what);
     });
   }
-  /// An option whose value `read` parses from a text.
+  /// Adds an option that `read` parses.
   void add_text(const std::string& name, const std::string& text, const std::string& help,
                 const std::function<void(const std::string&)>& read);
   void add_flag(const std::string& name, bool& value, const std::string& help);
 
-  /// Options that a resumed run need not keep, as its data must be the same.
+  /// Adds an option that may differ in a resumed run, since the data are compared instead.
   void add_of_data(const std::string& name, std::string& value, const std::string& help);
-  /// A file, whose value is its name without folders.
+  /// Adds a file, whose value is its base name.
   void add_file_of_data(const std::string& name, std::string& path, const std::string& help);
   void add_flag_of_data(const std::string& name, bool& value, const std::string& help);
 
@@ -66,7 +65,7 @@ class Options {
   OptionValues kept_, of_data_;
 };
 
-/// The options of a command and their values: those that a resumed run must keep, or all.
+/// Options of a command and their values: those that must be equal in a resumed run, or all.
 template <class Command>
 OptionValues kept_options(Command& command) {
   Options options(nullptr);

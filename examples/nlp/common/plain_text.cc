@@ -9,14 +9,14 @@
 namespace nlp {
 namespace {
 
-/// word|TAG, with no letter in the tag that tags do not have.
+/// True for word|TAG without lower-case letters in the tag.
 bool has_tag(const std::string& word) {
   const std::size_t at = word.rfind('|');
   if (at == std::string::npos || at == 0 || at + 1 == word.size()) return false;
   return std::none_of(word.begin() + static_cast<std::ptrdiff_t>(at), word.end(), is_lower);
 }
 
-/// "EU<tab>B-ORG": nothing but two words.
+/// True for two tab-separated words: "EU<tab>B-ORG".
 bool has_two_columns(const std::string& line) {
   const std::vector<std::string> fields = split_fields(line, '\t');
   return fields.size() == 2 && split_words(line).size() == 2;

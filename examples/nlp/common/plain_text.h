@@ -7,15 +7,13 @@
 
 namespace nlp {
 
-/// The name of the markup that a line of a file shows, empty for a line of plain text: "CoNLL-U",
-/// "word|TAG", "columns", "trees".
+/// Name of the markup in a line, empty for plain text: "CoNLL-U", "word|TAG", "columns", "trees".
 std::string markup_of(const std::string& line);
 
-/// Throws LineError if the line shows markup where plain text is wanted, which would be taken for
-/// words.
+/// Throws LineError for a line with markup, which would be read as words.
 void require_plain(const std::string& line, std::size_t number, const std::string& name);
 
-/// The same for the first line that is not blank: what a text is shows there.
+/// Checks the first line that is not blank.
 class PlainText {
  public:
   void check(const std::string& line, const InputFile& in) { check(line, in.number(), in.name()); }

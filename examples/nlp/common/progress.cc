@@ -94,7 +94,7 @@ Progress::Output standard_error_output() {
   output.columns = [] {
     winsize size{};
     const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    return (known ? size.ws_col : 80u) - 1u;  // the last column wraps on some terminals
+    return (known ? size.ws_col : 80u) - 1u;  // some terminals wrap after the last column
   };
   output.clock = [start = std::chrono::steady_clock::now()] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

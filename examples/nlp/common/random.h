@@ -9,22 +9,23 @@
 
 namespace nlp {
 
-/// A seed for one purpose within a run, so that no purpose depends on how far another has come.
+/// Derives a seed for one purpose, so that the random numbers of different purposes are
+/// independent.
 inline std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t a, std::uint64_t b = 0) {
   return dynet::mix_bits(dynet::mix_bits(dynet::mix_bits(seed) ^ a) ^ b);
 }
 
-/// Purposes of random numbers in a run: each has a sequence of its own.
+/// Purposes of random numbers in a run; each has its own sequence.
 enum : std::uint64_t { kWeights = 1, kOrder = 2, kDraws = 3, kDropout = 4 };
 
-/// Random numbers that are the same everywhere, which std::shuffle and the distributions are not.
+/// Portable random numbers, unlike std::shuffle and the distributions of std.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
   std::uint64_t next() { return dynet::mix_bits(state_++); }
-  /// From 0 up to, but without, 1.
+  /// Uniform in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-  /// From 0 up to, but without, `limit`.
+  /// Uniform in [0, limit).
   std::size_t below(std::size_t limit) {
     return static_cast<std::size_t>(uniform() * static_cast<double>(limit));
   }

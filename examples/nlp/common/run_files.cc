@@ -20,7 +20,7 @@ using program::UsageError;
 
 const NamedFile kStandardOutput{"", "-"};
 
-/// Reads what a file says it holds, and leaves the rest.
+/// Reads the kind of a file only.
 struct KindReader {
   std::string* kind;
 
@@ -30,8 +30,8 @@ struct KindReader {
   }
 };
 
-/// Empty if the file is a model of the library but none of these programs'. Throws
-/// dynet::FileError for one that cannot be read.
+/// Kind of a file; empty for a model of the library from another program. Throws dynet::FileError
+/// for a file that cannot be read.
 std::string saved_kind(const std::string& path) {
   dynet::ModelFile(path).verify_all();
   std::string kind;
@@ -39,19 +39,19 @@ std::string saved_kind(const std::string& path) {
   try {
     dynet::load(path, reader);
   } catch (const dynet::Error&) {
-    // There is always more in the file, or it is of another kind.
+    // The archive has unread data, or the file is of another kind.
   }
   return kind;
 }
 
-/// Something that a run saves.
+/// Output file of a run.
 struct Target {
   NamedFile file;
   std::string what;  ///< "model"
   std::string kind;  ///< "tagger model 1", empty for a report
 };
 
-/// Whether it is there. Throws unless it could be replaced by a newer one.
+/// True if the file exists. Throws unless a newer version could replace it.
 bool probe(const Target& target, const std::string& program) {
   const std::string& path = target.file.path;
   std::error_code unknown;
@@ -72,10 +72,10 @@ bool probe(const Target& target, const std::string& program) {
                    ", and nothing else is replaced by one");
 }
 
-/// Files that are not there yet are the same if they have the same name.
+/// Compares names, since the files may not exist yet.
 void require_other_name(const std::string& report, const std::vector<std::string>& others) {
   const auto whole = [](const std::string& path) {
-    std::error_code unknown;  // leaves the path empty; what is wrong with it shows later
+    std::error_code unknown;  // leaves the path empty on errors, which are reported later
     return fs::weakly_canonical(fs::absolute(path, unknown), unknown);
   };
   for (const std::string& other : others) {
@@ -92,8 +92,8 @@ void require_writable(const std::string& path) {
 }  // namespace
 
 void prepare_run(const RunOptions& run, const std::string& program) {
-  date_of_files();                     // can be read
-  if (run.world->rank() != 0) return;  // which writes nothing
+  date_of_files();                     // throws for an invalid SOURCE_DATE_EPOCH
+  if (run.world->rank() != 0) return;  // other ranks write nothing
   std::vector<Target> targets = {{{"--model", run.model}, "model", model_kind(program)},
                                  {{"", run.checkpoint()}, "checkpoint", checkpoint_kind(program)}};
   // A report written to a pipe or a descriptor replaces no file.

@@ -15,8 +15,7 @@
 namespace nlp {
 namespace {
 
-/// A run that was killed may have left the beginning of a line, and lines of epochs that it had not
-/// finished.
+/// Drops an incomplete last line, and lines of unfinished epochs, of a run that was killed.
 void drop_unfinished(const std::string& path, unsigned finished) {
   std::ifstream in(path, std::ios::binary);
   std::string kept;

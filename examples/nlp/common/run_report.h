@@ -12,29 +12,28 @@ namespace nlp {
 /// Report of one epoch of a run.
 struct EpochReport {
   unsigned epoch = 0;  ///< from 1
-  double share = 1;    ///< less than 1 if the clock ended the run in the midst of the epoch
-  double loss = 0;     ///< mean of a unit
-  double clipped = 0;  ///< share of the updates whose gradient was clipped
+  double share = 1;    ///< below 1 if the time limit ended the run within the epoch
+  double loss = 0;     ///< mean per unit
+  double clipped = 0;  ///< share of updates with clipped gradients
   Figures dev;         ///< empty without dev data
-  bool best = false;   ///< the model was saved
+  bool best = false;   ///< true: the model was saved
   double per_second = 0;
-  double seconds = 0;  ///< since the run began or was resumed
+  double seconds = 0;  ///< since the start of the run or its resumption
 };
 
-/// The file of --report: one JSON object a line, written out at once. First the settings, then each
-/// epoch, in the end the scores. Of a resumed run it is continued. Throws program::OutputError.
+/// The file of --report: one JSON object per line, flushed immediately: the settings, each epoch,
+/// and the final scores. A resumed run appends to it. Throws program::OutputError.
 class RunReport {
  public:
-  /// Opens the file, unless the run has none, and writes the settings: the options of the run and
-  /// these. Of a resumed run that has finished so many epochs, lines of later ones are dropped, for
-  /// they will be written again.
+  /// Opens the file, if the run has one, and writes the options of the run and these settings. A
+  /// resumed run with `finished` epochs first drops the lines of later epochs, which it repeats.
   RunReport(const RunOptions& run, const std::string& program, const OptionValues& settings,
             unsigned finished = 0);
 
   void epoch(const EpochReport& epoch);
   void scores(const std::string& data, const Figures& figures);
 
-  /// Whether an existing file is the report of a run of this program, or empty.
+  /// True if an existing file is empty or the report of a run of this program.
   static bool is_report(const std::string& path, const std::string& program);
 
  private:

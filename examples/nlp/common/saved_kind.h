@@ -10,8 +10,8 @@ namespace nlp {
 inline std::string model_kind(const std::string& program) { return program + " model 1"; }
 inline std::string checkpoint_kind(const std::string& program) { return program + " checkpoint 1"; }
 
-/// The first thing in a program's files is what they hold, say "tagger model 1", so that no file is
-/// taken for another kind. Throws UserError naming the file.
+/// Reads the kind of a file, such as "tagger model 1". Throws UserError with the name of the file
+/// for any other kind.
 template <typename Archive>
 void read_kind(Archive& archive, const std::string& path, const std::string& wanted) {
   std::string kind;

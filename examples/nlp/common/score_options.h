@@ -10,23 +10,23 @@
 
 namespace nlp {
 
-/// How `eval` shows scores.
+/// Output options of `eval`.
 struct ScoreOptions {
   bool per_label = false;
   bool confusion = false;
   bool json = false;
 
-  /// --json, which excludes these options, as what they print is no part of the object.
+  /// Adds --json, which excludes the options in `excluded`.
   void add_json(CLI::App& app, const std::vector<std::string>& excluded = {});
-  /// --per-label and --confusion; `labels` says of what: "tags".
+  /// Adds --per-label and --confusion; `labels` names the labels: "tags".
   void add_labels(CLI::App& app, const std::string& labels);
 };
 
-/// The object that --json prints, or as much of it as the arguments have.
+/// Object printed by --json.
 Json scores_json(const std::string& program, const std::string& data, const Counts& counts,
                  const Figures& figures);
 
-/// Prints a report as the options say: by itself, with what they add to it, or as JSON.
+/// Prints a report as chosen by the options: alone, with details, or as JSON.
 template <class Report>
 void print_scores(const Report& report, const std::string& program, const ScoreOptions& options,
                   std::ostream& out) {

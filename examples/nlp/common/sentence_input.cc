@@ -40,7 +40,7 @@ void for_text(InputFile& in, const Use& use) {
   });
 }
 
-/// The lines of each block, and the number of the first one, from 0.
+/// Calls `use_block` with the lines of each block and the index of its first line, from 0.
 template <typename UseBlock>
 void for_blocks(InputFile& in, UseBlock use_block) {
   std::vector<std::string> lines;

@@ -9,12 +9,12 @@
 
 namespace nlp {
 
-/// How sentences that a model is to work on are written.
+/// Formats of input sentences.
 enum class InputFormat {
-  kWords,    ///< one a line, words separated by spaces
+  kWords,    ///< one sentence a line, words separated by spaces
   kText,     ///< running text, see `tokenize`
-  kConllu,   ///< words are those of the column FORM
-  kColumns,  ///< a line a word, which is its first column; a blank line behind a sentence
+  kConllu,   ///< words of the column FORM
+  kColumns,  ///< one word a line in the first column; a blank line after each sentence
 };
 inline const Names<InputFormat> kInputFormats = {{InputFormat::kWords, "words"},
                                                  {InputFormat::kText, "text"},
@@ -25,18 +25,18 @@ inline const char* const kInputFormatHelp =
     "of Unicode), conllu or columns (the first one holds the word)";
 
 struct InputSentence {
-  std::string text;       ///< the line, of `words`
-  conllu::Sentence rows;  ///< of CoNLL-U as it was, of other formats made from the words
+  std::string text;       ///< the line, for `words`
+  conllu::Sentence rows;  ///< original CoNLL-U, or made from the words
 };
 
-/// Calls `use` with each sentence as soon as it is read; of `words` with each line, blank or not;
-/// and `before_waiting` whenever reading on would wait for input. Throws LineError for
-/// what is not of that format.
+/// Calls `use` with each sentence as soon as it is read; for `words` with each line, including
+/// blank ones. Calls `before_waiting` before a read that would block. Throws LineError for
+/// malformed input.
 void for_sentences(const TextSource& source, InputFormat format,
                    const std::function<void(const InputSentence&)>& use,
                    const std::function<void()>& before_waiting = {});
-/// The same, but a sentence of more than kMostWords words comes in pieces of so many, and a warning
-/// says so. One of CoNLL-U, whose lines say what belongs together, throws LineError.
+/// `for_sentences`, but splits sentences of more than kMostWords words into pieces, with a warning.
+/// For CoNLL-U, which cannot be split, throws LineError.
 void for_pieces(const TextSource& source, InputFormat format,
                 const std::function<void(const InputSentence&)>& use,
                 const std::function<void()>& before_waiting = {});

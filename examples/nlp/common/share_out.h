@@ -19,14 +19,13 @@
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/text_input.h"
 
-// Work that a model does on several threads, and in several processes. Each has a copy of the
-// model, which shares its weights, and a graph; what comes out does not depend on how many there
-// are.
+// Distribution of a model's work to threads and processes. Each has its own graph and a copy of the
+// model that shares the weights; results are independent of their number.
 
 namespace nlp {
 
-/// Calls `work(model, graph, i)` for each i below `count`, on the model's workers, and after each
-/// `finished(i)`, one call at a time.
+/// Calls `work(model, graph, i)` for each i below `count` on the model's workers, and `finished(i)`
+/// after each, one call at a time.
 template <class Model, class Work, class Finished>
 void share_out(Model& model, std::size_t count, Work work, Finished finished) {
   std::atomic<std::size_t> next{0};
@@ -40,15 +39,15 @@ void share_out(Model& model, std::size_t count, Work work, Finished finished) {
     }
   };
   if (model.threads() == 1 || count == 1) return go(model);
-  // Threads work with copies only: another thread may still be copying `model`.
+  // Threads use copies only, since another thread may be copying `model`.
   model.workers()->run(model.threads(), [&](unsigned /*thread*/) {
     Model mine(model);
     go(mine);
   });
 }
 
-/// Gives every process all of the results: number i is that of process i modulo their number.
-/// Throws dynet::CommunicationError if processes have different numbers of results.
+/// Gives all results to every process: result i is that of process i modulo the number of
+/// processes. Throws dynet::CommunicationError if processes have different numbers of results.
 template <class Result>
 void exchange_results(dynet::Communicator& world, std::vector<Result>& results) {
   using Bytes = dynet::Communicator::Bytes;
@@ -74,8 +73,8 @@ void exchange_results(dynet::Communicator& world, std::vector<Result>& results) 
   }
 }
 
-/// Results of `work(model, graph, i)` for each i below `count`, computed by the model's workers
-/// and by all of its processes; `finished(i)` is called for each, one call at a time.
+/// Results of `work(model, graph, i)` for each i below `count`, computed by all workers and
+/// processes of the model; `finished(i)` is called for each, one call at a time.
 template <class Model, class Work, class Finished>
 auto compute_shared(Model& model, std::size_t count, Work work, Finished finished) {
   using Result = decltype(work(model, std::declval<dynet::ComputationGraph&>(), std::size_t{0}));
@@ -96,8 +95,8 @@ auto compute_shared(Model& model, std::size_t count, Work work, Finished finishe
   return results;
 }
 
-/// Results of `predict(model, graph, samples)` for all samples, in order, `together` samples in one
-/// graph. A progress bar with the title `name`, if `name` is not empty, counts samples in `unit`.
+/// Results of `predict(model, graph, samples)` for all samples in order, with `together` samples
+/// per graph. A progress bar titled `name`, unless empty, counts samples in `unit`.
 template <class Model, class Samples, class Predict>
 auto predict_in_parts(Model& model, const Samples& samples, std::size_t together,
                       const std::string& name, const std::string& unit, Predict predict) {
@@ -122,11 +121,11 @@ auto predict_in_parts(Model& model, const Samples& samples, std::size_t together
   return all;
 }
 
-/// So many lines are made together for each thread.
+/// Number of lines per thread in one round.
 inline constexpr std::size_t kLinesOfThread = 64;
 
-/// Writes the lines that `make(model, graph, i)` returns, in order, up to the first that throws. So
-/// many at a time are made and written, that memory does not grow with `count`.
+/// Writes the lines returned by `make(model, graph, i)`, in order, up to the first exception. Works
+/// in rounds, so that memory is independent of `count`.
 template <class Model, class Make>
 void write_shared(Model& model, std::size_t count, OutputFile& out, Make make) {
   const std::size_t most = kLinesOfThread * model.threads();
@@ -149,14 +148,14 @@ void write_shared(Model& model, std::size_t count, OutputFile& out, Make make) {
   }
 }
 
-/// How many lines are made together: one if it is for one thread, whose user may be typing.
+/// Number of lines per round: one with a single thread, for interactive use.
 template <class Model>
 std::size_t lines_together(const Model& model) {
   return model.threads() == 1 ? 1 : kLinesOfThread * model.threads();
 }
 
-/// For each line of `in` that `check` lets pass writes `make(model, graph, line, number)`; numbers
-/// count from 1.
+/// Writes `make(model, graph, line, number)` for each line of `in` that `check` accepts; numbers
+/// start at 1.
 template <class Model, class Check, class Make>
 void write_for_lines(Model& model, InputFile& in, OutputFile& out, Check check, Make make) {
   const std::size_t most = lines_together(model);
@@ -176,7 +175,7 @@ void write_for_lines(Model& model, InputFile& in, OutputFile& out, Check check, 
       check(line);
       return true;
     } catch (...) {
-      write();  // what came before
+      write();  // lines before the error
       throw;
     }
   };

@@ -5,7 +5,7 @@
 
 namespace nlp {
 
-/// While one lives, output to std::cout and std::cerr is dropped.
+/// Drops output to std::cout and std::cerr during its lifetime.
 class Silence {
  public:
   Silence() : out_(std::cout.rdbuf(&nothing_)), error_(std::cerr.rdbuf(&nothing_)) {}

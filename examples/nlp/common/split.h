@@ -13,7 +13,7 @@
 
 namespace nlp {
 
-/// One file cut in three; parts of a hundred, say 90/5/5.
+/// Split of one file into three parts by proportions: 90/5/5.
 struct Split {
   std::array<std::uint32_t, 3> parts{0, 0, 0};
   bool empty() const { return parts[0] + parts[1] + parts[2] == 0; }
@@ -31,10 +31,10 @@ enum class Part { kAll, kTrain, kDev, kTest };
 Split parse_split(const std::string& text);
 Part part_from_name(const std::string& name);
 
-/// The part that sentence number `index` belongs to: depends on nothing but the two arguments.
+/// Part of sentence number `index`: a function of the two arguments only.
 Part part_of(std::size_t index, const Split& split);
 
-/// The sentences of one part, in order.
+/// Sentences of one part, in order.
 template <typename Sentence>
 std::vector<Sentence> take_part(const std::vector<Sentence>& corpus, const Split& split,
                                 Part part) {
@@ -46,7 +46,7 @@ std::vector<Sentence> take_part(const std::vector<Sentence>& corpus, const Split
   return result;
 }
 
-/// Parts of the data for training, for the choice of the best model, and for its final score.
+/// Training data, data for model selection, and data for the final score.
 template <typename Corpus>
 struct Parts {
   Corpus train, dev, test;
@@ -55,7 +55,7 @@ struct Parts {
 /// Parses --split, empty for no split; throws UserError if --dev or --test is given with it.
 Split parse_split(const std::string& text, const RunOptions& run);
 
-/// Warns of parts that the split promises and that hold nothing.
+/// Warns of parts with a positive share but no data.
 template <typename Corpus>
 void warn_of_empty_parts(const Parts<Corpus>& parts, const Split& split, const std::string& file) {
   if (split.parts[1] > 0 && parts.dev.empty())
@@ -64,7 +64,7 @@ void warn_of_empty_parts(const Parts<Corpus>& parts, const Split& split, const s
     warn("the test part of " + file + " is empty: nothing says how good the model is");
 }
 
-/// The files of a run by `read(TextSource)`, the training data first; or that file cut in three.
+/// Reads the files of a run with `read(TextSource)`, the training data first, or splits that file.
 /// Throws UserError if it is too short.
 template <typename Read>
 auto read_parts(const RunOptions& run, const Split& split, Read read) {
@@ -84,8 +84,8 @@ auto read_parts(const RunOptions& run, const Split& split, Read read) {
   return parts;
 }
 
-/// The part of a file that is called `part`, read by `read(source)`. Throws UserError if the model
-/// was trained without a split, or if the part is empty.
+/// Reads the part named `part` of a file with `read(source)`. Throws UserError if the model was
+/// trained without a split, or if the part is empty.
 template <typename Read>
 auto read_part(const TextSource& source, const std::string& part, const Split& split, Read read) {
   const Part wanted = part_from_name(part);
@@ -99,8 +99,8 @@ auto read_part(const TextSource& source, const std::string& part, const Split& s
   return corpus;
 }
 
-/// Places of `count` samples from all over a corpus: of those that `readable` accepts, or of all if
-/// it accepts none.
+/// Evenly spaced indices of `count` samples of a corpus: of those accepted by `readable`, or of all
+/// if it accepts none.
 template <typename Corpus, typename Readable>
 std::vector<std::size_t> some_places(const Corpus& corpus, std::size_t count, Readable readable) {
   std::vector<std::size_t> places;

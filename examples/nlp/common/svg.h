@@ -5,7 +5,7 @@
 
 namespace nlp {
 
-/// The text of an element of SVG: marks become entities, control characters '?'.
+/// Text content of an SVG element: special characters become entities, control characters '?'.
 std::string svg_text(std::string_view text);
 
 }  // namespace nlp

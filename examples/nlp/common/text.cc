@@ -46,7 +46,7 @@ std::string join(const std::vector<std::string>& pieces, std::string_view separa
 
 std::string in_quotes(std::string_view text, std::size_t longest) {
   std::size_t end = std::min(text.size(), longest);
-  // Never end inside a UTF-8 character.
+  // Cuts at a boundary of UTF-8 characters.
   while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
     --end;
   }

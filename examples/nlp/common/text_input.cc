@@ -27,21 +27,21 @@ std::string system_reason() {
   return errno != 0 ? std::generic_category().message(errno) : std::string("unknown reason");
 }
 
-/// To be called at what seems to be the end. Throws UserError if reading broke off there, of which
-/// the stream of standard input says nothing.
+/// Checks an apparent end of input. Throws UserError after a read error, which the stream of
+/// standard input does not report.
 void require_end(const std::istream& in, const std::string& name) {
   const bool standard = &in == &std::cin;
   if (in.bad() || (standard && std::ferror(stdin) != 0))
     throw UserError("cannot read " + (standard ? "standard input" : name) + ": " + system_reason());
 }
 
-/// The end, which sets a bit of the stream, is std::char_traits<char>::eof().
+/// Next byte, or std::char_traits<char>::eof() with the stream's eofbit set.
 int next_byte(std::istream& in) {
   int byte = std::char_traits<char>::eof();
   try {
     byte = in.rdbuf()->sbumpc();
     if (byte == std::char_traits<char>::eof()) in.setstate(std::ios::eofbit);
-  } catch (const std::ios::failure&) {  // how a std::filebuf says that it cannot read
+  } catch (const std::ios::failure&) {  // read error of a std::filebuf
     in.setstate(std::ios::badbit);
   }
   return byte;
@@ -105,7 +105,7 @@ bool LineReader::next(std::string& line) {
 
 void LineReader::refuse(const std::string& what) const { throw LineError(name_, number_, what); }
 
-/// As std::getline, but for the memory that it takes.
+/// Like std::getline, but with limited memory.
 bool LineReader::get(std::string& line) {
   line.clear();
   if (!in_.good()) return false;
@@ -150,7 +150,7 @@ InputFile::InputFile(const TextSource& source, std::function<void()> before_wait
   errno = 0;
   file_.open(source.path, std::ios::binary);
   if (!file_) throw UserError("cannot open " + name_ + ": " + system_reason());
-  file_.peek();  // opening a directory succeeds, reading from it does not
+  file_.peek();  // opening a directory succeeds, reading it fails
   if (file_.bad()) {
     throw UserError("cannot read " + name_ + ": " +
                     (errno == EISDIR ? "is it a directory?" : system_reason()));

@@ -23,14 +23,14 @@ enum class Encoding {
   kLatin1  ///< ISO 8859-1
 };
 
-/// How texts are read, whatever their format.
+/// Options for reading texts of any format.
 struct TextOptions {
   Encoding encoding = Encoding::kUtf8;
-  std::size_t skip_bad = 0;   ///< samples that may be left out because they are wrong
-  bool has_skip_bad = false;  ///< whether the user could allow more
+  std::size_t skip_bad = 0;   ///< maximum number of malformed samples to skip
+  bool has_skip_bad = false;  ///< true: the user can raise `skip_bad`
 };
 
-/// A text to read: a file, "-" for standard input.
+/// Text input: a file, or "-" for standard input.
 struct TextSource {
   TextSource(std::string file, const TextOptions& how = {})  // NOLINT: any path is a source
       : path(std::move(file)), options(how) {}
@@ -43,22 +43,21 @@ struct TextSource {
   std::string name() const { return path == "-" ? "standard input" : path; }
 };
 
-/// --encoding, and --skip-bad where what is read are `samples` that a training run can do without.
+/// Add --encoding, and --skip-bad, whose help names the `samples`.
 void add_encoding(CLI::App& app, TextOptions& options);
 void add_skip_bad(CLI::App& app, TextOptions& options, const std::string& samples);
 
-/// Reads a text line by line. Lines come without their ends, LF or CRLF, and the first one without
-/// a byte order mark; all are UTF-8.
+/// Reads a text line by line, as UTF-8, without line ends (LF or CRLF) and byte order mark.
 class LineReader {
  public:
   LineReader(std::istream& in, const TextSource& source);
-  /// False at the end. Throws LineError for a zero byte, for bytes that are no UTF-8 and for a line
-  /// longer than kLongestLine, UserError if reading fails.
+  /// False at the end. Throws LineError for a zero byte, invalid UTF-8 and lines longer than
+  /// kLongestLine, UserError for read errors.
   bool next(std::string& line);
   /// Number of the last line read, from 1.
   std::size_t number() const { return number_; }
 
-  /// Maximum size of a line in bytes.
+  /// Maximum length of a line in bytes.
   static constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 
  private:
@@ -75,9 +74,9 @@ class LineReader {
 /// An open text. Throws UserError with the reason if it cannot be opened or is a directory.
 class InputFile {
  public:
-  /// `before_waiting` is called whenever reading on would wait for input.
+  /// `before_waiting` is called before a read that would block.
   explicit InputFile(const TextSource& source, std::function<void()> before_waiting = {});
-  /// See LineReader. What is written to standard output is shown before somebody types a line.
+  /// See LineReader. Flushes standard output before waiting for a line from a terminal.
   bool next(std::string& line);
   std::size_t number() const { return reader_.number(); }
   const std::string& name() const { return name_; }
@@ -93,34 +92,34 @@ class InputFile {
   LineReader reader_;
 };
 
-/// All lines, see LineReader.
+/// Reads all lines, see LineReader.
 std::vector<std::string> read_lines(const TextSource& source);
-/// The same from a stream.
+/// Reads all lines of a stream.
 std::vector<std::string> read_lines(std::istream& in, const TextSource& source);
 
 bool is_blank(std::string_view line);
 
-/// The lines [begin, end) of a text.
+/// Lines [begin, end) of a text.
 struct LineRange {
   std::size_t begin, end;
 };
-/// The runs of lines between blank ones.
+/// Runs of lines between blank lines.
 std::vector<LineRange> blocks_of(const std::vector<std::string>& lines);
 
-/// A sentence that is longer is none: its graph would take more memory than there is.
+/// Maximum number of words of a sentence, to limit the memory of its graph.
 inline constexpr std::size_t kMostWords = 10000;
-/// Throws LineError if there are more words in the sentence that begins there.
+/// Throws LineError if the sentence that starts at this line has more words.
 void require_readable(std::size_t words, std::size_t line, const std::string& name);
 
-/// Shows "warning: ..." on standard error.
+/// Prints "warning: ..." on standard error.
 void warn(const std::string& text);
 
-/// Warns if there is but one of what is to be told apart: `what` is singular, "tag".
+/// Warns if there is only one name; `what` is singular: "tag".
 void warn_if_single(const std::string& what, const std::vector<std::string>& names,
                     const std::string& source);
 
-/// Reads the samples of a text and leaves out wrong ones, as many as its options allow. What was
-/// left out is said in warnings.
+/// Reads the samples of a text and skips malformed ones, as many as the options allow, with
+/// warnings.
 class SampleReader {
  public:
   SampleReader(const TextSource& source, const std::string& sample);
@@ -128,8 +127,8 @@ class SampleReader {
   SampleReader& operator=(const SampleReader&) = delete;
   ~SampleReader();
 
-  /// Calls `read`, which reads a sample. A LineError that it throws is thrown, with what the user
-  /// can do about it, if that is one more than is allowed.
+  /// Calls `read`, which reads one sample. Rethrows its LineError, with advice for the user, if the
+  /// limit of skipped samples is exceeded.
   template <typename Read>
   void read(Read read) {
     try {
@@ -152,8 +151,8 @@ class SampleReader {
   std::size_t left_out_ = 0;
 };
 
-/// Names that a model does not know, counted for one warning: "train.txt:7: the model does not know
-/// the tag '_', and neither 12 more in this file, of 3 kinds".
+/// Collects names unknown to a model for one warning: "train.txt:7: the model does not know the tag
+/// '_', and neither 12 more in this file, of 3 kinds".
 class UnknownNames {
  public:
   /// `what` is singular: "tag".
@@ -161,7 +160,7 @@ class UnknownNames {
       : what_(std::move(what)), source_(std::move(source)) {}
   void add(const std::string& name, std::size_t line);
   std::size_t count() const { return count_; }
-  /// Shows the warning if there is anything to be said.
+  /// Prints the warning unless all names were known.
   void report(const std::string& consequence) const;
 
  private:

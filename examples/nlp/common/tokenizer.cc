@@ -33,7 +33,7 @@ Iterator words() {
   return checked(icu::BreakIterator::createWordInstance(icu::Locale::getRoot(), error), error);
 }
 
-/// Calls `use` with the pieces of the text between the breaks.
+/// Calls `use` with each piece between two breaks.
 template <typename Use>
 void for_pieces(icu::BreakIterator& iterator, const icu::UnicodeString& text, Use use) {
   iterator.setText(text);

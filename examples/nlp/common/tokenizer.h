@@ -10,27 +10,27 @@
 
 namespace nlp {
 
-/// Words that were found in running text.
+/// Words of a sentence of running text.
 struct TokenizedSentence {
   std::vector<std::string> words;
-  std::vector<bool> joined;  ///< by word: no space follows
+  std::vector<bool> joined;  ///< by word: true if no space follows
 };
 
-/// Whether the program was built with ICU, without which `tokenize` throws UserError.
+/// True if the program was built with ICU; otherwise `tokenize` throws UserError.
 bool has_tokenizer();
 
-/// The sentences of a paragraph, and their words, by the rules of Unicode for text of any language
-/// (UAX #29, sections 4 and 5), as ICU has them. White space only separates. A place where a line
-/// ends is a space.
+/// Sentences of a paragraph and their words, by the Unicode rules for all languages (UAX #29,
+/// sections 4 and 5) as implemented by ICU. White space only separates words, and a line end counts
+/// as a space.
 std::vector<TokenizedSentence> tokenize(std::string_view paragraph);
 
-/// The lines of a text between blank ones, as one.
+/// Consecutive lines between blank lines, joined.
 struct Paragraph {
   std::string text;
   std::size_t first_line = 1;      ///< from 1
-  std::vector<std::size_t> lines;  ///< where they begin in the text
+  std::vector<std::size_t> lines;  ///< offsets of the lines in the text
 
-  /// The number of the line that a byte is in.
+  /// Line number of the byte at this offset.
   std::size_t line_at(std::size_t byte) const;
 };
 

@@ -65,7 +65,7 @@ void TrainCommand::start() {
     train_on();
     return;
   }
-  std::exception_ptr stopped;  // all processes have agreed on that
+  std::exception_ptr stopped;  // thrown in all processes
   std::unique_ptr<Silence> silence;
   if (world->rank() == 0) {
     std::cout << world->size() << " processes" << std::endl;

@@ -8,15 +8,15 @@
 
 namespace nlp {
 
-/// The command `train`, as far as it is the same in all programs: files, --resume, --force,
-/// --report, --device and the limits of the run.
+/// Common part of the command `train`: files, --resume, --force, --report, --device and limits of
+/// the run.
 class TrainCommand : public Command, public RunOptions {
  public:
   void add_options(CLI::App& app) override;
-  /// Runs it as one of the processes that a launcher of MPI has started, if it has, and says how
-  /// many there are. An error of one ends all.
+  /// Runs as one of the processes started by an MPI launcher, if any, and prints their number. An
+  /// error in one process ends all.
   void start() override;
-  /// Adds what else the user may choose.
+  /// Adds the options of the program.
   virtual void add_settings(Options& options) = 0;
 
  protected:
@@ -24,15 +24,15 @@ class TrainCommand : public Command, public RunOptions {
   TrainCommand(std::string training, std::string data);
 
  private:
-  /// Runs; computation errors name the file of the checkpoint or of the initial model.
+  /// Runs the command; computation errors name the checkpoint or the initial model.
   void train_on();
 
   std::string training_, data_;
 };
 
-/// --batch, --learning-rate, --decay, --clip and --seed; `samples` is what a batch counts.
+/// Adds --batch, --learning-rate, --decay, --clip and --seed; `samples` is the unit of --batch.
 void add_updates(Options& options, TrainSettings& settings, const std::string& samples);
-/// --unknown.
+/// Adds --unknown.
 void add_unknown(Options& options, TrainSettings& settings);
 
 }  // namespace nlp

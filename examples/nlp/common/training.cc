@@ -55,8 +55,9 @@ class Loop {
            state_.epoch >= state_.best_epoch + limits_.patience;
   }
 
-  /// Trains until the epoch or the time ends, scores, and saves. False if it was the time, or a
-  /// signal, after which nothing is scored, so that the run can go on as if there had been none.
+  /// Trains until the end of the epoch or the time limit, scores, and saves. False after the time
+  /// limit or a signal; then nothing is scored, so that a resumed run is the same as an
+  /// uninterrupted one.
   bool epoch() {
     const double epoch_started = seconds();
     const unsigned number = state_.epoch + 1;
@@ -116,7 +117,8 @@ class Loop {
       state_.loss = 0;
       state_.clipped = 0;
     }
-    // First, so that none is lost: what a resumed run does again is dropped from the report.
+    // The report precedes the checkpoint, so that no epoch is missing; a resumed run drops repeated
+    // epochs.
     if (report_ != nullptr) report_->epoch(report);
     training_.save_checkpoint(program::save_options());
     out_ << line << std::endl;
@@ -128,8 +130,8 @@ class Loop {
   }
   std::string loss_text(std::size_t done) const { return training_.loss_text(mean_loss(done)); }
 
-  /// Scores the dev data, adds that to what is said of the epoch, and saves the model if it is the
-  /// best.
+  /// Scores the dev data, adds the score to the report and the line of the epoch, and saves the
+  /// model if it is the best.
   void keep_if_better(EpochReport& report, std::string& line) {
     report.best = true;
     if (training_.has_dev()) {
@@ -161,7 +163,7 @@ std::string progress_text(const TrainState& state) {
   return text;
 }
 
-/// How the user goes on with a run that a signal stopped.
+/// Explains how to resume a run that a signal stopped.
 std::string stop_text(const TrainState& state, const RunOptions& run, int signal) {
   std::string text = std::string("stopped by ") + program::signal_name(signal) + " after " +
                      progress_text(state) + "; all is saved in " + run.checkpoint() +
@@ -173,8 +175,7 @@ std::string stop_text(const TrainState& state, const RunOptions& run, int signal
                            std::to_string(state.best_epoch));
 }
 
-/// Throws unless the options that the user gave are those that there were. `were` begins the
-/// sentence about one that is not.
+/// Throws unless all options given by the user are unchanged. `were` starts the error message.
 void require_kept(const RunOptions& run, const OptionValues& before, const OptionValues& wanted,
                   const std::string& were) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -25,19 +25,19 @@ class RunReport;
 enum class Optimizer { kAdam, kSgd };
 inline const Names<Optimizer> kOptimizers = {{Optimizer::kAdam, "adam"}, {Optimizer::kSgd, "sgd"}};
 
-/// Training settings of most programs, which a resumed run must keep.
+/// Training settings of most programs, which must be equal in a resumed run.
 struct TrainSettings {
   Optimizer optimizer = Optimizer::kAdam;
   unsigned batch = 1;  ///< samples per update
   float learning_rate = 0.002f;
-  float decay = 0.8f;     ///< the learning rate is multiplied by this over each epoch
-  float clip = 5.0f;      ///< largest gradient norm of an update, 0 for no clipping
-  float unknown = 0.25f;  ///< a: a word seen n times is hidden with probability a / (a + n)
+  float decay = 0.8f;     ///< factor of the learning rate per epoch
+  float clip = 5.0f;      ///< maximum gradient norm of an update, 0 for no clipping
+  float unknown = 0.25f;  ///< a: a word with n occurrences is hidden with probability a / (a + n)
   std::uint64_t seed = 1;
-  /// Updates follow the mean loss of a unit, a word say, so that the gradient is as large whatever
-  /// the batch. False of runs that began when they followed a sum.
+  /// True: the loss is the mean over units, such as words, so that the gradient is independent of
+  /// the batch size. False in runs of an older version, with the sum.
   bool mean_loss = true;
-  unsigned parts = 1;  ///< graphs that the samples of an update are shared out to
+  unsigned parts = 1;  ///< graphs that share the samples of an update
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int version) {
@@ -48,7 +48,7 @@ struct TrainSettings {
   void check() const;  ///< see Checked
 
  protected:
-  /// Checkpoints of version 0 do not say.
+  /// Checkpoints of version 0 lack `mean_loss`.
   template <typename Archive>
   void serialize_mean_loss(Archive& archive, unsigned int version) {
     mean_loss = version > 0 && mean_loss;
@@ -56,41 +56,41 @@ struct TrainSettings {
   }
 };
 
-/// When a run ends.
+/// Limits of a run.
 struct TrainLimits {
   unsigned epochs = 10;
-  unsigned patience = 3;   ///< epochs without a better dev score before training ends; 0: no end
+  unsigned patience = 3;   ///< epochs without a better dev score before training stops; 0: no limit
   double max_seconds = 0;  ///< 0: no limit
 };
 
-/// Options of a training run that all programs have.
+/// Common options of training runs.
 struct RunOptions {
-  std::string train, dev, test;  ///< files; the last two may be empty
-  TextOptions text;              ///< how they are read
-  std::string model;             ///< where the best model goes
-  std::string report;            ///< a file of JSON lines, see RunReport; may be empty
-  std::string init;              ///< a model to begin with; may be empty
-  bool resume = false;           ///< go on with the run that the checkpoint holds
-  bool force = false;            ///< replace a model and a checkpoint that are there
+  std::string train, dev, test;  ///< paths; dev and test may be empty
+  TextOptions text;              ///< format of the texts
+  std::string model;             ///< path of the best model
+  std::string report;            ///< path of JSON lines, see RunReport; may be empty
+  std::string init;              ///< path of an initial model; may be empty
+  bool resume = false;           ///< continue the run of the checkpoint
+  bool force = false;            ///< replace an existing model and checkpoint
   dynet::Device* device = &dynet::kCpu;
   unsigned threads = 1;
   TrainLimits limits;
   std::vector<std::string> given;  ///< names of the options on the command line
-  /// The processes that take part; rank 0 alone writes files and lines.
+  /// Processes of the run; only rank 0 writes files and lines.
   std::shared_ptr<dynet::Communicator> world = dynet::make_self_communicator();
 
   bool was_given(const std::string& option) const;
-  /// Everything needed to go on with the run is in this file.
+  /// Path of the checkpoint.
   std::string checkpoint() const { return model + ".checkpoint"; }
 };
 
 /// Progress of a run; part of its checkpoint.
 struct TrainState {
-  std::uint64_t data_mark = 0;  ///< tells training data apart
+  std::uint64_t data_mark = 0;  ///< identifies the training data
   unsigned epoch = 0;           ///< finished epochs
-  std::uint64_t position = 0;   ///< updates of the running epoch that are done
+  std::uint64_t position = 0;   ///< updates made in the current epoch
   double loss = 0;              ///< summed over those updates
-  std::uint64_t clipped = 0;    ///< of those updates, the ones whose gradient was clipped
+  std::uint64_t clipped = 0;    ///< updates of the current epoch with clipped gradients
   double best_score = 0;
   unsigned best_epoch = 0;  ///< 0: none yet
 
@@ -99,17 +99,17 @@ struct TrainState {
     archive& data_mark& epoch& position& loss& best_score& best_epoch;
     if (version > 0) archive& clipped;
   }
-  void check() const;  ///< see Checked; the loop knows how many updates an epoch has
+  void check() const;  ///< see Checked; `position` is checked by the loop
 };
 
-/// How good a model is on the dev data.
+/// Score of a model on the dev data.
 struct DevScore {
-  double score = 0;      ///< more is better
+  double score = 0;      ///< higher is better
   std::string text;      ///< "dev accuracy 93.21 %"
   Figures figures = {};  ///< for the report
 };
 
-/// Interface of a program to the training loop. Epochs count from 1, updates in an epoch from 0.
+/// Interface of a program to the training loop. Epochs count from 1, updates of an epoch from 0.
 class Training {
  public:
   Training() = default;
@@ -119,64 +119,63 @@ class Training {
 
   /// Unit of progress: "words".
   virtual std::string unit() const = 0;
-  /// Puts the samples of an epoch in order: a function of the number alone. Returns the sizes of
-  /// its updates, in units.
+  /// Determines the order of the samples of an epoch, as a function of its number. Returns the
+  /// sizes of its updates, in units.
   virtual std::vector<std::size_t> begin_epoch(unsigned epoch) = 0;
-  /// Makes one update; returns its loss, summed over its units. `epochs_done` counts with a
-  /// fraction, for the learning rate.
+  /// Makes one update; returns its loss, summed over units. `epochs_done` is a fraction, for the
+  /// learning rate.
   virtual double update(unsigned epoch, std::size_t number, double epochs_done) = 0;
-  /// Updates so far whose gradient was clipped; of a count that begins anywhere.
+  /// Number of updates with clipped gradients; only differences matter.
   virtual std::uint64_t clips() const = 0;
-  /// The mean loss of a unit, for a line of output.
+  /// Mean loss per unit, as text for a line of output.
   virtual std::string loss_text(double mean) const;
-  /// Without dev data every epoch counts as better.
+  /// False: every epoch counts as better.
   virtual bool has_dev() const = 0;
   virtual DevScore score_dev() = 0;
   virtual void save_model() = 0;
   virtual void save_checkpoint(const dynet::SaveOptions& how) = 0;
-  /// Value of rank 0, for clocks and signals, which may differ between processes.
+  /// Value of rank 0, for clocks and signals, which differ between processes.
   virtual int agreed(int mine) { return mine; }
 };
 
-/// Trains until a limit of the run is reached and prints one line an epoch to `out` and to the
-/// report, progress to standard error. The best model by dev score is kept. A finished epoch is
-/// never lost: its checkpoint is written before the next one begins; that there is room for it is
-/// tried out before the first one. However often a run is interrupted and resumed, it does the same
-/// updates, unless `max_seconds` ends it.
+/// Trains until a limit of the run is reached; prints one line per epoch to `out` and to the
+/// report, and progress to standard error. Saves the model with the best dev score. A checkpoint is
+/// written after every epoch; a dry run of saving before the first epoch detects a full disk early.
+/// An interrupted and resumed run makes the same updates as an uninterrupted one, unless
+/// `max_seconds` ends it.
 ///
-/// A signal that asks to stop, see program::StopSignals, is heard after an update, or when a
-/// finished epoch is scored and saved: the checkpoint is written, `out` says how to go on, and
+/// Stop signals, see program::StopSignals, are handled after an update and after the scoring and
+/// saving of an epoch: the checkpoint is written, `out` explains how to resume, and
 /// program::Stopped is thrown.
 void run_epochs(Training& training, TrainState& state, const RunOptions& run, std::ostream& out,
                 RunReport* report = nullptr);
 
-/// The learning rate after so many epochs, each of which multiplies it by `decay`.
+/// Learning rate after `epochs` epochs, each of which multiplies it by `decay`.
 float decayed_rate(float rate, float decay, double epochs);
 
-/// How likely a word that was seen `count` times is hidden in training, so that a model learns what
-/// to make of words that it does not know: a / (a + count).
+/// Probability of hiding a word with `count` occurrences in training, to train the vector of
+/// unknown words: a / (a + count).
 double hiding_probability(float a, std::size_t count);
 
-/// The end of a warning of unknown tokens: what makes them so, and the option that helps.
+/// End of a warning of unknown tokens: the reason, and the option that helps.
 std::string too_rare(unsigned min_count, const std::string& option);
 
 /// Options of the command line and their values.
 using OptionValues = std::vector<std::pair<std::string, std::string>>;
-/// A number as a value of OptionValues.
+/// Text of a number for OptionValues.
 std::string option_text(double value);
 inline std::string option_text(float value) { return option_text(static_cast<double>(value)); }
 inline std::string option_text(unsigned value) { return std::to_string(value); }
 inline std::string option_text(std::uint64_t value) { return std::to_string(value); }
 
-/// A resumed run goes on as it began: throws UserError if one of the options that the user gave
-/// differs from what the run began with, or if the fingerprint of its data does. Both lists name
-/// the same options in the same order.
+/// Checks a resumed run: throws UserError if an option given by the user, or the fingerprint of the
+/// data, differs from the original run. Both lists have the same options in the same order.
 void require_same(const RunOptions& run, const OptionValues& begun, const OptionValues& wanted);
-/// The same of a run that begins with a model: `had` is what that one has.
+/// Checks a run with an initial model, whose options are `had`.
 void require_fitting(const RunOptions& run, const OptionValues& had, const OptionValues& wanted);
 void require_same_data(const RunOptions& run, std::uint64_t begun, std::uint64_t found);
 
-/// A number that tells sequences of texts apart.
+/// Hash of a sequence of texts.
 class Fingerprint {
  public:
   void add(std::string_view text);
@@ -185,7 +184,7 @@ class Fingerprint {
  private:
   std::uint64_t value_ = 0;
 };
-/// Throws dynet::NumericError: the loss must stay a number.
+/// Throws dynet::NumericError for a loss that is not finite.
 void require_finite(double loss);
 
 }  // namespace nlp

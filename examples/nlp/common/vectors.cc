@@ -30,7 +30,7 @@ WordVectors read_vectors(const std::string& path) {
   }
   if (vectors.size == 0 || vectors.words.size() * vectors.size != vectors.numbers.size())
     throw UserError(path + " holds no word vectors");
-  for (std::size_t i = 0; i < vectors.numbers.size(); ++i)  // arrays may hold any number
+  for (std::size_t i = 0; i < vectors.numbers.size(); ++i)  // files may contain NaN
     if (!std::isfinite(vectors.numbers[i]))
       throw UserError(path + ": a number of the word " +
                       in_quotes(vectors.words[i / vectors.size]) + " is not finite");

@@ -9,10 +9,10 @@
 
 namespace nlp {
 
-/// Stands for all words that have no vector.
+/// Unknown word.
 inline const char* const kUnknown = "<unk>";
 
-/// The different texts in order of first appearance, behind the unknown one.
+/// Distinct texts in order of first appearance, after the unknown one.
 class Collector {
  public:
   void add(const std::string& text) {
@@ -25,7 +25,8 @@ class Collector {
   std::unordered_set<std::string> seen_ = {kUnknown};
 };
 
-/// Numbers for these texts; what is none of them gets that of the unknown one if that is the first.
+/// Numbers of these texts; a text outside the list gets that of the unknown word, if that is the
+/// first.
 inline dynet::Dict make_dict(const std::vector<std::string>& texts) {
   dynet::Dict dict;
   for (const std::string& text : texts) dict.convert(text);

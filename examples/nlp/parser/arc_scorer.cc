@@ -73,14 +73,15 @@ std::vector<Arcs> ArcScorer::parse(std::span<const Vectors> sentences, bool prob
     if (probabilities) marginals.push_back(dependency_marginals(arcs.back(), rules_));
   }
   if (sentences.empty()) return {};
-  // The last value needs all that was built, and runs it in batches; the others are there then.
+  // The last value depends on all nodes built so far, so reading it first runs all of them in
+  // batches.
   (probabilities ? marginals : arcs).back().value();
   std::vector<Arcs> trees;
   for (std::size_t k = 0; k < sentences.size(); ++k) {
     const auto words = static_cast<unsigned>(sentences[k].size() - 1);
     Arcs& tree = trees.emplace_back();
     const std::vector<float> scores = as_vector(arcs[k].value());
-    nlp::require_scores(scores);  // so that there is a tree
+    nlp::require_scores(scores);  // best_tree needs finite scores
     tree.heads = dynet::best_tree({words, scores}, rules_);
     for (unsigned i = 0; i < words; ++i) {
       labels.push_back(

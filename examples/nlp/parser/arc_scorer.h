@@ -9,22 +9,21 @@
 
 namespace parser {
 
-/// Biaffine scores of all arcs and of the labels of the arcs in a tree (Dozat and Manning, ICLR
-/// 2017); the probability of a tree is by all trees that there are.
+/// Biaffine scores of all arcs, and of the labels of a tree's arcs (Dozat and Manning, ICLR 2017);
+/// the probability of a tree is normalized over all trees.
 class ArcScorer {
  public:
   ArcScorer(const Description& description, dynet::ParameterCollection& parameters);
 
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  /// Minus the log-likelihood of the tree and of its labels.
+  /// Negative log-likelihood of the tree and its labels.
   dynet::Expression loss(const Vectors& vectors, const Target& target) const;
-  /// The best trees, and the best labels that their arcs may have, which are scored when the trees
-  /// are known.
-  /// The probability of an arc is that of all trees that have it.
+  /// The best trees and the best allowed labels of their arcs, which are scored after the trees are
+  /// known. The probability of an arc is that of all trees that contain it.
   std::vector<Arcs> parse(std::span<const Vectors> sentences, bool probabilities) const;
 
  private:
-  /// Vectors of each word as a head and as a dependent, for arcs and for the labels of arcs.
+  /// Vectors of each word as head and dependent, for arcs and for labels.
   struct Sides {
     Vectors heads, dependents, label_heads, label_dependents;
   };

@@ -32,9 +32,9 @@ void print_work(const Parsed& parsed, std::size_t together, std::ostream& out) {
       << " nodes a sentence\n";
 }
 
-/// Parses once more, each sentence alone, and says how that differs.
+/// Parses each sentence alone, and prints the differences.
 void compare(Model& model, const Treebank& sentences, const Parsed& parsed, std::ostream& out) {
-  out.flush();  // what is known is shown before the progress of this
+  out.flush();  // shows earlier output before the progress bar
   const Parsed alone = parse_all(model, sentences, {1}, "one at a time");
   print_work(alone, 1, out);
   std::size_t different = 0;
@@ -45,7 +45,7 @@ void compare(Model& model, const Treebank& sentences, const Parsed& parsed, std:
   out << "sentences with another tree when parsed alone: " << with_commas(different) << '\n';
 }
 
-/// Sentences of a readable length from all over the treebank, a word and its arc in each line.
+/// Shows sentences of moderate length, evenly spaced over the treebank, one word and arc per line.
 void show_trees(const Treebank& sentences, const std::vector<Tree>& trees, std::size_t count,
                 std::ostream& out) {
   const auto readable = [](const Sentence& s) { return s.size() >= 5 && s.size() <= 20; };
@@ -65,8 +65,7 @@ void show_trees(const Treebank& sentences, const std::vector<Tree>& trees, std::
   }
 }
 
-/// A line of JSON: the comments, and the words with their arcs. What else a line of the file has
-/// stays there.
+/// JSON line with the comments, and the words with their arcs, without other columns.
 Json json_of(const Sentence& sentence, const Tree& tree) {
   Json comments = Json::array(), words = Json::array();
   for (const std::string& line : sentence.rows.lines()) {
@@ -84,7 +83,7 @@ Json json_of(const Sentence& sentence, const Tree& tree) {
   return {{"comments", comments}, {"words", words}};
 }
 
-/// --together.
+/// Adds --together.
 void add_together(CLI::App& app, std::size_t& together) {
   app.add_option("--together", together, "Sentences that are parsed in step, in one graph")
       ->transform(InRange(1, 100000));
@@ -145,7 +144,7 @@ class Parse : public LinesCommand<Model> {
       throw UserError("--input-format " + input_format_ +
                       " has no tags: --tagger MODEL gives them");
     const std::unique_ptr<tagger::Model> tagger = load_tagger();
-    dynet::ComputationGraph graph;  // of the tagger
+    dynet::ComputationGraph graph;  // graph of the tagger
     Unknown unknown(model, source().name());
     Treebank waiting;
     const auto write = [&] {
@@ -165,7 +164,7 @@ class Parse : public LinesCommand<Model> {
           },
           write);
     } catch (const LineError&) {
-      write();  // what came before
+      write();  // lines before the error
       throw;
     }
     unknown.report();
@@ -184,7 +183,7 @@ class Parse : public LinesCommand<Model> {
     }
   }
 
-  /// None if the input has tags.
+  /// Null if the input has tags.
   std::unique_ptr<tagger::Model> load_tagger() const {
     if (tagger_.empty()) return nullptr;
     auto tagger = load_model<tagger::Model>(tagger_, saved_.device, {}, saved_.allow_not_finite);
@@ -201,9 +200,9 @@ class Parse : public LinesCommand<Model> {
     return sentence;
   }
 
-  /// Sentences wait until there are so many groups of them for each thread, as groups of similar
-  /// length are parsed faster, or until reading on would wait for input. As long as the model knows
-  /// none of their tags they wait for one that it knows, in so many words.
+  /// Sentences are buffered until there are `kGroups` groups per thread, since groups of similar
+  /// length are parsed faster, or until the next read would block. While all tags are unknown, up
+  /// to kMostInVain words are buffered until a known tag.
   static constexpr std::size_t kGroups = 16, kMostInVain = 1000;
 
   std::string input_format_ = "conllu", tagger_;

@@ -6,11 +6,11 @@
 
 namespace parser {
 
-/// Scores a saved model, and says how fast it is.
+/// The command `eval`: scores a saved model and prints its speed.
 std::unique_ptr<nlp::Command> eval_command();
-/// Scores a parsed file by the rules of the CoNLL 2018 shared task.
+/// The command `score`: scores a parsed file by the rules of the CoNLL 2018 shared task.
 std::unique_ptr<nlp::Command> score_command();
-/// Gives sentences trees.
+/// The command `parse`: parses sentences.
 std::unique_ptr<nlp::Command> parse_command();
 
 }  // namespace parser

@@ -17,27 +17,27 @@ namespace {
 
 constexpr std::size_t kNoWord = static_cast<std::size_t>(-1);
 
-/// Characters of a text, as bytes [begin, end).
+/// Range of bytes in a text.
 struct Span {
   std::size_t begin = 0, end = 0;
   auto operator<=>(const Span&) const = default;
 };
 
 struct Word {
-  Span span;  ///< of its multiword token, if it is part of one
+  Span span;  ///< of the multiword token that contains it, if any
   bool multiword = false;
   std::string form, upos, xpos, label;
-  std::size_t head = kNoWord;  ///< a place among all words; kNoWord for the root
+  std::size_t head = kNoWord;  ///< index among all words; kNoWord for the root
 };
 
-/// All words of a file, and the characters that they cover: those of its tokens, without spaces.
+/// Words of a file, and the characters that they cover: those of its tokens, without spaces.
 struct Text {
   std::string characters;
   std::vector<Span> tokens, sentences;
   std::vector<Word> words;
 };
 
-/// Whether `c` belongs to the category Zs.
+/// True if `c` is in the category Zs.
 bool is_space_separator(std::uint32_t c) {
   return c == 0x20 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f ||
          c == 0x205f || c == 0x3000;
@@ -109,13 +109,13 @@ void require_same(const Text& gold, const Text& system) {
                   " in the right one is " + rest(system.characters, there) + " in the other");
 }
 
-/// Finds which words of the two texts are the same.
+/// Aligns the words of two texts.
 class Matcher {
  public:
   Matcher(const Text& gold, const Text& system)
       : gold_(gold.words), system_(system.words), gold_of_(system.words.size(), kNoWord) {}
 
-  /// By word of the system the word of the gold text, or kNoWord.
+  /// By system word: the gold word, or kNoWord.
   std::vector<std::size_t> match() {
     while (g_ < gold_.size() && s_ < system_.size()) {
       if (gold_[g_].multiword || system_[s_].multiword) {
@@ -132,7 +132,7 @@ class Matcher {
  private:
   using Words = std::vector<Word>;
 
-  /// Matches the words of multiword tokens that overlap, and of all that they cover.
+  /// Aligns the words of overlapping multiword tokens, and of the tokens that they cover.
   void match_multiwords() {
     const bool gold_leads = gold_[g_].multiword;
     const Word& leader = gold_leads ? gold_[g_] : system_[s_];
@@ -154,10 +154,10 @@ class Matcher {
            (words[i].multiword ? words[i].span.begin >= end : words[i].span.end > end);
   }
 
-  /// The longest common subsequence of the forms, up to where both texts are now.
+  /// Aligns by the longest common subsequence of forms, up to the current positions.
   void match_by_form(std::size_t gold_begin, std::size_t system_begin) {
     const std::size_t rows = g_ - gold_begin, columns = s_ - system_begin;
-    std::vector<std::size_t> longest((rows + 1) * (columns + 1), 0);  // of what begins there
+    std::vector<std::size_t> longest((rows + 1) * (columns + 1), 0);  // of the suffixes
     const auto at = [&](std::size_t g, std::size_t s) -> std::size_t& {
       return longest[g * (columns + 1) + s];
     };
@@ -186,7 +186,7 @@ class Matcher {
 };
 
 FoundItems same_spans(const std::vector<Span>& gold, const std::vector<Span>& system) {
-  std::vector<Span> both;  // they are in order
+  std::vector<Span> both;  // both lists are sorted
   std::set_intersection(gold.begin(), gold.end(), system.begin(), system.end(),
                         std::back_inserter(both));
   return {gold.size(), system.size(), both.size()};

@@ -11,7 +11,7 @@ using namespace nlp;
 
 namespace {
 
-/// The tree of a sentence whose heads are these; throws LineError if it is none with one root.
+/// Parses heads; throws LineError unless they form a tree with one root.
 std::vector<unsigned> heads_of(const conllu::Sentence& lines,
                                const std::vector<std::string>& texts) {
   std::vector<unsigned> heads;

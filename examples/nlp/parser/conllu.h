@@ -8,10 +8,10 @@
 
 namespace parser {
 
-/// A dependency tree over the words of a sentence, which count from 1; 0 is the root above them.
+/// Dependency tree over the words of a sentence, numbered from 1; 0 is the root.
 struct Tree {
-  std::vector<unsigned> heads;      ///< of word 1, 2, ...
-  std::vector<std::string> labels;  ///< of the arcs from them
+  std::vector<unsigned> heads;      ///< heads of word 1, 2, ...
+  std::vector<std::string> labels;  ///< labels of the arcs to the words
   /// Probability of each arc of a parser's tree, if requested; see Model::parse.
   std::vector<float> probabilities = {};
 
@@ -24,37 +24,37 @@ struct Tree {
 struct Sentence {
   std::vector<std::string> words;
   std::vector<std::string> tags;  ///< UPOS
-  Tree tree;                      ///< empty if it was not read
-  nlp::conllu::Sentence rows;     ///< as they were, comments and all
+  Tree tree;                      ///< empty with Trees::kIgnored
+  nlp::conllu::Sentence rows;     ///< the original lines
   std::size_t size() const { return words.size(); }
 };
 
 using Treebank = std::vector<Sentence>;
 
-/// Whether the trees of a file are read.
+/// Whether to read the trees of a file.
 enum class Trees {
-  kRead,    ///< HEAD and DEPREL must make a tree with one root
-  kIgnored  ///< HEAD and DEPREL may hold anything
+  kRead,    ///< HEAD and DEPREL must form a tree with one root
+  kIgnored  ///< HEAD and DEPREL are not checked
 };
 
-/// Reads CoNLL-U, see nlp::conllu. Throws LineError for what is not of that form, or has a label
-/// that is none of these if there are any; UserError if it holds no sentence.
+/// Reads CoNLL-U, see nlp::conllu. Throws LineError for malformed lines and, if `labels` is not
+/// empty, for a label outside it; UserError for a file without sentences.
 Treebank read_conllu(const nlp::TextSource& source, Trees trees,
                      const std::vector<std::string>& labels = {});
-/// The same from lines; `source` says what messages call them.
+/// Parses lines; `source` is their name in messages.
 Treebank parse_conllu(const std::vector<std::string>& lines, const nlp::TextSource& source,
                       Trees trees, const std::vector<std::string>& labels = {});
 
-/// A sentence of CoNLL-U. Throws LineError as above.
+/// Parses a sentence of CoNLL-U. Throws LineError like read_conllu.
 Sentence sentence_of(nlp::conllu::Sentence rows, Trees trees,
                      const std::vector<std::string>& labels = {});
-/// A sentence that comes from elsewhere, without tags and tree.
+/// A sentence from other input, without tags and tree.
 Sentence untagged(nlp::conllu::Sentence rows);
-/// Gives the words other tags, in the column UPOS too.
+/// Replaces the tags of the words, including the column UPOS.
 void set_tags(Sentence& sentence, std::vector<std::string> tags);
 
-/// The lines of the sentence with HEAD and DEPREL taken from `tree`, all else as it was; and with
-/// its probabilities, if it has them, as Prob in MISC.
+/// Lines of the sentence with HEAD and DEPREL of `tree`, and its probabilities, if any, as Prob in
+/// MISC; everything else is unchanged.
 std::vector<std::string> lines_with(const Sentence& sentence, const Tree& tree);
 
 std::size_t count_words(const Treebank& treebank);

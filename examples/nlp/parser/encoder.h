@@ -11,8 +11,8 @@ namespace parser {
 /// Encoder outputs for the root and the words of a sentence, by number.
 using Vectors = std::vector<dynet::Expression>;
 
-/// Reads sentences: the vectors of a word, of its tag and, if asked for, of its characters; layers
-/// of LSTMs from both sides.
+/// Encodes sentences: vectors of words, tags and optionally characters, then layers of
+/// bidirectional LSTMs.
 class Encoder {
  public:
   Encoder(const Description& description, dynet::ParameterCollection& parameters);
@@ -26,7 +26,7 @@ class Encoder {
   dynet::LookupParameter words_, tags_;
   bool reads_characters_;
   nlp::CharacterEncoder characters_;
-  std::vector<dynet::LSTMBuilder> lstms_;  ///< by layer, one for each direction
+  std::vector<dynet::LSTMBuilder> lstms_;  ///< by layer, one per direction
   dynet::Parameter root_;
   // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
@@ -34,7 +34,7 @@ class Encoder {
   dynet::Expression root_node_;
 };
 
-/// Without the part of it that dropout takes, in training.
+/// Dropout in training, otherwise x.
 inline dynet::Expression dropped(const dynet::Expression& x, float rate, bool training) {
   return training && rate > 0 ? dropout(x, rate) : x;
 }

@@ -11,9 +11,8 @@
 
 namespace parser {
 
-/// The trivial parser: the head stands where the heads of words with this tag stood most often in
-/// training (so many words before or behind), with the label that was then the most frequent one.
-/// The result need not be a tree.
+/// The trivial parser: assigns to each word the most frequent head offset in training of words with
+/// its tag, and the most frequent label of such arcs. The result need not be a tree.
 class Baseline {
  public:
   Baseline() = default;
@@ -28,7 +27,7 @@ class Baseline {
 
  private:
   struct Arc {
-    long distance = 0;  ///< from the word to its head, 0 for the root
+    long distance = 0;  ///< offset from the word to its head, 0 for the root
     std::string label;
     bool operator<(const Arc& other) const {
       return distance != other.distance ? distance < other.distance : label < other.label;
@@ -43,27 +42,27 @@ class Baseline {
   std::map<std::string, Arc> arcs_;  ///< by tag
 };
 
-/// How many words have the right head (UAS), and with it the right label (LAS).
+/// Words with the correct head (UAS), and with the correct head and label (LAS).
 struct Scores {
   nlp::Ratio heads, arcs;
-  nlp::Ratio heads_of_words, arcs_of_words;  ///< without words tagged PUNCT
+  nlp::Ratio heads_of_words, arcs_of_words;  ///< without PUNCT
   void add(const Sentence& sentence, const Tree& tree);
 };
 
-/// A treebank scored with the model and with the trivial parser.
+/// Scores of a treebank for the model and the trivial parser.
 struct Report {
   std::string name;
   std::size_t sentences = 0;
   Scores model;
   Scores baseline;
-  nlp::LabelScores labels{"arcs"};  ///< of the model; right are those with the right head
+  nlp::LabelScores labels{"arcs"};  ///< of the model; correct arcs have the correct head
 
   void add(const Sentence& sentence, const Tree& tree, const Baseline& trivial);
   nlp::Figures figures() const;
   nlp::Counts counts() const;
   const nlp::LabelScores& label_scores() const { return labels; }
   const nlp::LabelScores& confusion() const { return labels; }
-  /// A few lines with both side by side.
+  /// Prints both side by side in a few lines.
   void print(std::ostream& out) const;
 };
 

@@ -1,4 +1,5 @@
-// Trains, scores and runs a dependency parser. `parser --help` and `parser train --help` say how.
+// Trains, scores and runs a dependency parser. See `parser --help` and
+// `parser train --help`.
 
 #include "examples/nlp/parser/commands.h"
 #include "examples/nlp/parser/train.h"

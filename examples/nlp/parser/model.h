@@ -22,25 +22,25 @@ namespace parser {
 /// Collects words, tags and labels from the training sentences.
 Description describe(const ModelSettings& settings, const Treebank& train);
 
-/// A parser: what an encoder says about the words of a sentence decides about moves, or about arcs.
+/// A parser: an encoder of sentences with a scorer of moves or of arcs.
 class Model : public nlp::DescribedModel<Description> {
  public:
-  static constexpr const char* kProgram = "parser";  ///< whose files it is saved in
+  static constexpr const char* kProgram = "parser";  ///< program name in its files
 
   Model(Description description, const nlp::Start& start);
 
   Encoded encode(const Sentence& sentence) const;
   bool knows_tag(const std::string& tag) const { return tags_.contains(tag); }
   bool knows_label(const std::string& label) const { return labels_.contains(label); }
-  /// Training target from the sentence's tree, which is made projective if the model's trees are.
-  /// Only for training sentences.
+  /// Training target from the tree of a training sentence, projectivized if the model's trees are
+  /// projective.
   Target target(const Sentence& sentence) const;
 
   /// Declares the parameters in an empty graph; sentences declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  /// Minus the log-likelihood of what is to be learned.
+  /// Negative log-likelihood of the target.
   dynet::Expression loss(const Encoded& sentence, const Target& target);
-  /// Parses the sentences in one graph, which is cleared before.
+  /// Parses the sentences in one graph, which is cleared first.
   std::vector<Tree> parse(dynet::ComputationGraph& graph, std::span<const Encoded> sentences,
                           bool probabilities = false);
 
@@ -53,16 +53,16 @@ class Model : public nlp::DescribedModel<Description> {
   Scorer scorer_;
 };
 
-/// The tags of sentences, and the labels of their trees, that a model does not know.
+/// Tags and labels of sentences that are unknown to a model.
 class Unknown {
  public:
-  /// `name` is that of the file.
+  /// `name` is the name of the file.
   Unknown(const Model& model, const std::string& name)
       : model_(model), name_(name), tags_("tag", name), labels_("label", name) {}
   void add(const Sentence& sentence);
-  /// Number of words added; 0 if the model knows the tag of one of them.
+  /// Number of words added; 0 if the model knows one of their tags.
   std::size_t words_in_vain() const { return tags_.count() == words_ ? words_ : 0; }
-  /// Warns. Throws UserError if none of the tags is known: nothing can be made of such data.
+  /// Prints warnings. Throws UserError if none of the tags is known.
   void report() const;
 
  private:
@@ -72,32 +72,32 @@ class Unknown {
   std::string first_tag_;
   std::size_t words_ = 0;
 };
-/// The same for all sentences of a file.
+/// Adds and reports all sentences of a file.
 void report_unknown(const Model& model, const Treebank& sentences, const std::string& name);
 
-/// The trees of all sentences, and what they took.
+/// Trees of all sentences, and their cost.
 struct Parsed {
   std::vector<Tree> trees;
-  std::size_t nodes = 0, batches = 0;  ///< of the graphs
-  double seconds = 0;                  ///< of this process' CPU time
+  std::size_t nodes = 0, batches = 0;  ///< in the graphs
+  double seconds = 0;                  ///< CPU time of this process
 };
 
-/// How many sentences are parsed together where nobody says otherwise.
+/// Default number of sentences per graph.
 inline constexpr std::size_t kTogether = 32;
 
 struct ParseOptions {
-  std::size_t together = kTogether;  ///< sentences of similar length at a time
+  std::size_t together = kTogether;  ///< sentences of similar length per graph
   bool probabilities = false;
 };
 
-/// With a bar under the name, if it has one.
+/// Parses all sentences; a progress bar is titled `name`, unless it is empty.
 Parsed parse_all(Model& model, const Treebank& sentences, const ParseOptions& options,
                  const std::string& name);
 
-/// Scores parsed sentences, and the trivial parser.
+/// Scores of parsed sentences, and of the trivial parser.
 Report score(const Model& model, const Treebank& sentences, const std::vector<Tree>& trees,
              const std::string& name);
-/// The same after parsing them.
+/// Parses and scores sentences.
 Report evaluate(Model& model, const Treebank& sentences, const std::string& name);
 
 }  // namespace parser

@@ -12,7 +12,7 @@ namespace {
 
 using dynet::Expression;
 
-/// Calls `visit` with each move that is allowed, with a label that its arc may have, and its score.
+/// Calls `visit(move, score)` for each allowed move, with each allowed label.
 template <typename Visit>
 void for_each_move(const State& state, const LabelRule& rule, const dynet::Tensor& scores,
                    Visit visit) {
@@ -28,7 +28,7 @@ void for_each_move(const State& state, const LabelRule& rule, const dynet::Tenso
   }
 }
 
-/// The allowed move with the highest score.
+/// Allowed move with the highest score.
 Move best_move(const State& state, const LabelRule& rule, const dynet::Tensor& scores) {
   Move best;
   float best_score = -std::numeric_limits<float>::infinity();
@@ -119,8 +119,8 @@ std::vector<Arcs> MoveScorer::parse(std::span<const Vectors> sentences, bool pro
       waiting.push_back(&parse);
     }
     if (waiting.empty()) break;
-    // The last value needs all that was built since the last time, and runs it in batches; the
-    // others are there then.
+    // The last value depends on all nodes built in this round, so reading it first runs all of them
+    // in batches.
     waiting.back()->scores.value();
     for (Parse* parse : waiting) {
       const dynet::Tensor& scores = parse->scores.value();

@@ -12,24 +12,24 @@
 
 namespace parser {
 
-/// Greedy transitions (Kiperwasser and Goldberg, TACL 2016): for a move a tanh layer over what is
-/// known about the three top words of the stack and the next word of the buffer.
+/// Greedy transition parser (Kiperwasser and Goldberg, TACL 2016): moves are scored by a tanh layer
+/// over the vectors of the top three words of the stack and the next word of the buffer.
 class MoveScorer {
  public:
   MoveScorer(const Description& description, dynet::ParameterCollection& parameters);
 
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  /// Minus the log-likelihood of the moves, summed over them.
+  /// Negative log-likelihood of the moves, summed.
   dynet::Expression loss(const Vectors& vectors, const Target& target) const;
-  /// Parses the sentences in step: each waits for its next move until the scores of all moves that
-  /// are due have been built. The probability of an arc is that of the move that made it, among
-  /// those that were allowed then.
+  /// Parses the sentences in lockstep: the scores of all pending moves are built before the first
+  /// is read, so that they run as batches. The probability of an arc is that of its move among the
+  /// allowed moves.
   std::vector<Arcs> parse(std::span<const Vectors> sentences, bool probabilities) const;
 
  private:
-  static constexpr std::size_t kSeen = 4;  ///< words that decide a move
+  static constexpr std::size_t kSeen = 4;  ///< number of words that determine a move
 
-  /// The scores of the moves in a state.
+  /// Scores of the moves in a state.
   dynet::Expression scores(const Vectors& vectors, const State& state) const;
 
   LabelRule label_rule_;

@@ -10,19 +10,19 @@
 
 namespace parser {
 
-/// The shape of a model.
+/// Sizes and kind of a model.
 struct ModelSettings {
-  unsigned word = 100;    ///< size of a word's vector
-  unsigned tag = 25;      ///< of a tag's
-  unsigned hidden = 125;  ///< of the LSTMs, in each direction
+  unsigned word = 100;    ///< size of a word vector
+  unsigned tag = 25;      ///< size of a tag vector
+  unsigned hidden = 125;  ///< per direction of the LSTMs
   unsigned layers = 2;
   unsigned mlp = 100;  ///< size of the tanh layer before the moves
   float dropout = 0.3f;
-  bool graph = false;      ///< scores all arcs of a sentence, not moves
-  bool crossing = false;   ///< of such trees: those whose arcs cross, too
-  unsigned arc = 200;      ///< size of what decides about an arc, for each of its ends
-  unsigned label = 60;     ///< of what decides about its label
-  unsigned character = 0;  ///< size of a vector made of a word's characters, 0 for none
+  bool graph = false;      ///< arc scorer instead of move scorer
+  bool crossing = false;   ///< arc scorer: allows non-projective trees
+  unsigned arc = 200;      ///< size of head and dependent vectors for arcs
+  unsigned label = 60;     ///< size of head and dependent vectors for labels
+  unsigned character = 0;  ///< size of a character-based word vector, 0 for none
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int version) {
@@ -33,10 +33,10 @@ struct ModelSettings {
   void check() const;  ///< see nlp::Checked
 };
 
-/// All of a model but its weights: enough to make a model of the same shape.
+/// Everything of a model except the weights; determines its shape.
 struct Description {
   ModelSettings settings;
-  /// That have a vector; the first stands for all others.
+  /// Items with a vector; the first is the unknown one.
   std::vector<std::string> words, tags, characters;
   std::vector<std::string> labels;
   Baseline baseline;
@@ -49,8 +49,8 @@ struct Description {
   void check() const;  ///< see nlp::Checked
 };
 
-/// Which labels arcs may have: `root` those from the root and no others, as Universal Dependencies
-/// have it; any if the model does not know that label, or no other one.
+/// Allowed labels of arcs: as in Universal Dependencies, `root` for arcs from the root only. Any
+/// label if the model has no `root`, or no other label.
 class LabelRule {
  public:
   explicit LabelRule(const std::vector<std::string>& labels) {
@@ -66,23 +66,23 @@ class LabelRule {
   std::size_t root_ = kUnknown;
 };
 
-/// A sentence as numbers.
+/// Encoded sentence.
 struct Encoded {
   std::vector<unsigned> words, tags;
-  std::vector<std::vector<unsigned>> characters;  ///< of each word, if the model reads them
+  std::vector<std::vector<unsigned>> characters;  ///< by word, if the model reads characters
   std::size_t size() const { return words.size(); }
 };
 
-/// Training target from the tree of a sentence.
+/// Training target of a sentence.
 struct Target {
-  std::vector<Move> moves;              ///< for a model that scores moves
-  std::vector<unsigned> heads, labels;  ///< of the words, for one that scores arcs
+  std::vector<Move> moves;              ///< for the move scorer
+  std::vector<unsigned> heads, labels;  ///< by word, for the arc scorer
 };
 
-/// A tree that was found, with numbers for labels.
+/// Predicted tree with labels as numbers.
 struct Arcs {
   std::vector<unsigned> heads, labels;
-  std::vector<float> probabilities;  ///< of the arcs, if they were asked for
+  std::vector<float> probabilities;  ///< of the arcs, if requested
 };
 
 }  // namespace parser

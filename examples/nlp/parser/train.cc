@@ -35,7 +35,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
                       [&] { return describe(command.description.settings, data.train); }) {
     if (!data.dev.empty()) report_unknown(model_, data.dev, command.dev);
     const std::vector<std::string>& tags = model_.description().tags;
-    warn_if_single("tag", {tags.begin() + 1, tags.end()}, command.train);  // behind the unknown one
+    warn_if_single("tag", {tags.begin() + 1, tags.end()}, command.train);  // except unknown
     warn_if_single("label", model_.description().labels, command.train);
     warn_of_unknown("words", 0, [&](const Sentence& s) { return model_.encode(s).words; });
     std::vector<std::size_t> counts(model_.description().words.size());
@@ -107,7 +107,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
     Target target;
   };
   std::vector<Example> examples_;
-  std::vector<double> hide_;  ///< probabilities, by word
+  std::vector<double> hide_;  ///< probability per word
 };
 
 }  // namespace
@@ -143,7 +143,7 @@ void TrainCommand::run() {
   if (description.settings.crossing && !description.settings.graph)
     throw UserError("--crossing needs --graph: moves make no arcs that cross");
   prepare_run(*this, Model::kProgram);
-  std::vector<std::string> known;  // to a model that learns more, and so of the training data
+  std::vector<std::string> known;  // labels of the initial model, required of the training data
   if (!init.empty()) known = load_model<Model>(init)->description().labels;
   const auto read = [&](const TextSource& file) {
     return read_conllu(file, Trees::kRead, std::exchange(known, {}));

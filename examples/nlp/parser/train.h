@@ -20,8 +20,8 @@ struct TrainCommand : nlp::TrainCommand {
   TrainSettings settings;
 };
 
-/// Trains a new model or goes on with a run, see nlp::run_epochs. The LAS on the dev sentences
-/// decides which model is best.
+/// Trains a new model or resumes a run, see nlp::run_epochs. The LAS on the dev sentences selects
+/// the best model.
 void train(const TrainCommand& command, const nlp::Parts<Treebank>& data, std::ostream& out);
 
 }  // namespace parser

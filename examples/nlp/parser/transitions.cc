@@ -5,7 +5,7 @@
 namespace parser {
 namespace {
 
-/// The word whose arc is the shortest one that is not projective, or 0.
+/// Dependent of the shortest non-projective arc, or 0.
 unsigned shortest_bad_arc(const std::vector<unsigned>& heads) {
   const auto is_below = [&](unsigned word, unsigned head) {
     while (word != head && word != 0) word = heads[word - 1];
@@ -54,7 +54,7 @@ void State::take(const Move& move) {
 bool is_projective(const std::vector<unsigned>& heads) { return shortest_bad_arc(heads) == 0; }
 
 std::vector<unsigned> projective(std::vector<unsigned> heads) {
-  // The head of a bad arc is never the word below the root, under which every word is.
+  // The head of a non-projective arc is never the child of the root, an ancestor of all words.
   while (const unsigned word = shortest_bad_arc(heads)) {
     heads[word - 1] = heads[heads[word - 1] - 1];
   }
@@ -62,7 +62,7 @@ std::vector<unsigned> projective(std::vector<unsigned> heads) {
 }
 
 std::vector<Move> oracle(const std::vector<unsigned>& heads, const std::vector<unsigned>& labels) {
-  std::vector<std::size_t> missing(heads.size() + 1);  // arcs to dependents, by head
+  std::vector<std::size_t> missing(heads.size() + 1);  // remaining arcs to dependents, by head
   for (const unsigned head : heads) ++missing[head];
   std::vector<Move> moves;
   State state(heads.size());

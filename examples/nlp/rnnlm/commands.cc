@@ -46,7 +46,7 @@ class Eval : public EvalCommand<Model> {
     print_scores(report, Model::kProgram, scores_, std::cout);
   }
 
-  std::string format_;  ///< empty: as in training
+  std::string format_;  ///< empty: format of the training data
   std::string part_ = "all";
   ScoreOptions scores_;
 };

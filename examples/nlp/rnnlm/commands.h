@@ -11,11 +11,12 @@ inline constexpr const char* kFormatHelp =
     "text (one sentence a line) or bible (verses as printed by the Debian package bible-kjv); "
     "guessed by default";
 
-/// Perplexities of a saved model.
+/// The command `eval`: perplexities of a saved model.
 std::unique_ptr<nlp::Command> eval_command();
-/// For each line its log-probability, its number of tokens with the end, and its perplexity.
+/// The command `score`: for each line its log-probability, number of tokens including the end, and
+/// perplexity.
 std::unique_ptr<nlp::Command> score_command();
-/// Sentences drawn from a saved model, one a line.
+/// The command `sample`: draws sentences from a saved model, one a line.
 std::unique_ptr<nlp::Command> sample_command();
 
 }  // namespace rnnlm

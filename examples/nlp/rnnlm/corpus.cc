@@ -27,7 +27,7 @@ bool is_letter_or_digit(char c) {
   return is_lower(c) || is_upper(c) || is_digit(c) || static_cast<unsigned char>(c) > 127;
 }
 
-/// Words with their inner hyphens and apostrophes; every other mark is a token.
+/// Words keep inner hyphens and apostrophes; other marks are tokens.
 std::vector<std::string> verse_tokens(std::string_view text) {
   const auto is_word_byte = [&](std::size_t at) {
     if (is_letter_or_digit(text[at])) return true;
@@ -154,7 +154,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens) : tokens_(std::move(toke
 
 unsigned Vocabulary::id(const std::string& token) const {
   const auto id = static_cast<unsigned>(dict_.convert(token));
-  return id == kEnd ? kUnknown : id;  // the end of a sentence is no token of a text
+  return id == kEnd ? kUnknown : id;  // an end-of-sentence token within a text is unknown
 }
 
 Ids Vocabulary::encode(const Sentence& sentence) const {

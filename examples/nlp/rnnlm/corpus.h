@@ -11,23 +11,23 @@
 
 namespace rnnlm {
 
-/// How sentences are written in a file.
+/// Formats of a file.
 enum class Format {
   kAuto,   ///< guessed from the first line
   kText,   ///< one sentence a line
-  kBible,  ///< one verse a line, `Ge1:1 In the beginning ...`; the reference is no part of it
+  kBible,  ///< one verse a line, `Ge1:1 In the beginning ...`; the reference is skipped
 };
 
-/// Unit of prediction. White space separates the words of `text`; in verses marks are words of
-/// their own. Characters are UTF-8 code points; a byte that belongs to none stands for itself.
+/// Unit of prediction. Words of `text` are separated by white space; in verses punctuation marks
+/// are separate words. Characters are UTF-8 code points; invalid bytes stand for themselves.
 enum class Level { kWord, kChar };
 
 const char* format_name(Format format);
-/// Throws UserError listing the names.
+/// Throws UserError that lists the names.
 Format format_from_name(const std::string& name);
 inline const nlp::Names<Level> kLevels = {{Level::kWord, "word"}, {Level::kChar, "char"}};
 
-/// How lines become tokens.
+/// Tokenization of lines.
 struct ReadOptions {
   Format format = Format::kAuto;
   Level level = Level::kWord;
@@ -40,7 +40,7 @@ struct ReadOptions {
   void check() const;  ///< see nlp::Checked
 };
 
-/// A sentence, and its length in words and in characters, its end counted as one of each.
+/// A sentence, and its length in words and characters, each including the end.
 struct Sentence {
   std::vector<std::string> tokens;
   std::size_t words = 1;
@@ -49,31 +49,31 @@ struct Sentence {
 
 using Corpus = std::vector<Sentence>;
 
-/// One line. Verses may come without their reference here.
+/// Tokenizes one line. Verses may lack their reference.
 Sentence read_sentence(const std::string& line, const ReadOptions& options);
 
-/// The text that tokens stand for: single spaces, marks of verses beside their words.
+/// Text of tokens: words separated by single spaces, and punctuation of verses attached to words.
 std::string text_of(const std::vector<std::string>& tokens, const ReadOptions& options);
 
-/// All sentences; blank lines are none. A format of kAuto in `options` is replaced by the one
-/// found. Throws LineError for a line that is no verse where verses are wanted or that holds a zero
-/// byte, UserError for a file that cannot be read or holds no sentence.
+/// Reads all sentences; blank lines are ignored. Replaces kAuto in `options` by the detected
+/// format. Throws LineError for a line that is not a verse in a file of verses and for a zero byte,
+/// UserError for a file that cannot be read or has no sentence.
 Corpus read_corpus(const nlp::TextSource& source, ReadOptions& options);
-/// The same from a stream; `source` says what messages call it.
+/// Reads a stream; `source` is its name in messages.
 Corpus read_corpus(std::istream& in, const nlp::TextSource& source, ReadOptions& options);
 
 std::size_t count_words(const Corpus& corpus);
-/// With the ends of the sentences.
+/// Number of tokens including the ends of sentences.
 std::size_t count_tokens(const Corpus& corpus);
 
-/// A sentence as numbers, without its end.
+/// Sentence as numbers, without its end.
 using Ids = std::vector<unsigned>;
 
-/// The tokens that a model knows, from the most to the least frequent behind two special ones.
+/// Tokens of a model: two special ones, then by descending frequency.
 class Vocabulary {
  public:
-  static constexpr unsigned kEnd = 0;  ///< ends every sentence, and stands before the first token
-  static constexpr unsigned kUnknown = 1;  ///< stands for every other token
+  static constexpr unsigned kEnd = 0;      ///< ends every sentence, and is the first input
+  static constexpr unsigned kUnknown = 1;  ///< unknown token
 
   explicit Vocabulary(std::vector<std::string> tokens);
 
@@ -87,21 +87,21 @@ class Vocabulary {
   dynet::Dict dict_;
 };
 
-/// The tokens of a vocabulary: those that training has at least `min_count` times.
+/// Tokens with at least `min_count` occurrences in training.
 std::vector<std::string> collect_tokens(const Corpus& train, std::size_t min_count);
 
-/// Sentences side by side, one token of each at a time. The shorter ones are padded with ends.
+/// Sentences processed in parallel, one token of each per step, padded with ends.
 class Minibatch {
  public:
   explicit Minibatch(std::vector<const Ids*> sentences);
 
   std::size_t size() const { return sentences_.size(); }
-  /// Steps: the tokens of the longest sentence and its end.
+  /// Number of steps: the length of the longest sentence, with its end.
   std::size_t steps() const { return steps_; }
-  /// Tokens and ends, without the padding.
+  /// Number of tokens and ends, without padding.
   std::size_t tokens() const { return tokens_; }
 
-  /// Input tokens of step t: the end at step 0, then the token before.
+  /// Input tokens of step t: the end at step 0, then the previous token.
   std::vector<unsigned> inputs(std::size_t t) const;
   /// Target tokens of the steps [begin, end), step by step.
   std::vector<unsigned> targets(std::size_t begin, std::size_t end) const;
@@ -114,14 +114,14 @@ class Minibatch {
   std::size_t tokens_ = 0;
 };
 
-/// How many sentences go into one minibatch.
+/// Limits of a minibatch.
 struct BatchLimits {
   std::size_t sentences = 16;
-  std::size_t tokens = 1500;  ///< with padding; a longer sentence goes alone
+  std::size_t tokens = 1500;  ///< including padding; a longer sentence is a minibatch of its own
 };
 
-/// Minibatches of sentences of similar length, as places in `sentences`. Sentences of equal length
-/// stay in the order of `order`, which names every sentence once.
+/// Minibatches of sentences of similar length, as indices in `sentences`. Sentences of equal length
+/// keep the order of `order`, a permutation of all indices.
 std::vector<std::vector<std::size_t>> batches_of(const std::vector<Ids>& sentences,
                                                  std::vector<std::size_t> order,
                                                  const BatchLimits& limits);

@@ -15,9 +15,9 @@ using namespace nlp;
 namespace {
 
 constexpr BatchLimits kLimits{32, 1000};
-constexpr std::size_t kSteps = 100;  ///< of one graph
+constexpr std::size_t kSteps = 100;  ///< per graph
 
-/// The losses of the sentences of a minibatch.
+/// Losses of the sentences of a minibatch.
 std::vector<double> losses_of(Model& model, dynet::ComputationGraph& graph, const Minibatch& batch,
                               std::size_t sentences) {
   std::vector<double> losses(sentences, 0.0);

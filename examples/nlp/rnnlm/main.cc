@@ -1,4 +1,5 @@
-// Trains, evaluates and uses a language model. `rnnlm --help` and `rnnlm train --help` say how.
+// Trains, evaluates and uses a language model. See `rnnlm --help` and
+// `rnnlm train --help`.
 
 #include "commands.h"
 #include "train.h"

@@ -212,7 +212,7 @@ dynet::Expression Model::outputs_of_piece(const Minibatch& batch, std::size_t be
                                           std::size_t end) {
   const std::size_t steps = end - begin, sentences = batch.size();
   std::vector<unsigned> inputs(steps * sentences);  // sentence by sentence
-  std::vector<unsigned> order;                      // their places, step by step
+  std::vector<unsigned> order;                      // indices in `inputs`, step by step
   for (std::size_t t = 0; t < steps; ++t) {
     const std::vector<unsigned> tokens = batch.inputs(begin + t);
     for (std::size_t s = 0; s < sentences; ++s) {
@@ -235,7 +235,7 @@ dynet::Expression Model::outputs(const Minibatch& batch, std::size_t begin, std:
     if (is_lstm()) {
       parts.push_back(step(batch.inputs(t++)));
     } else {
-      // Padding comes behind the tokens of a sentence, which do not see it.
+      // Padding follows the tokens of a sentence, so causal attention ignores it.
       const std::size_t stop = std::min(end, t + transformer_.room());
       parts.push_back(outputs_of_piece(batch, t, stop));
       t = stop;

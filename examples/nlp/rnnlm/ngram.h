@@ -10,14 +10,13 @@
 
 namespace rnnlm {
 
-/// Baseline for a model: an n-gram model, interpolated over all orders (Witten and Bell 1991).
-/// With c(h, w) the count of w after the history h, c(h) their sum over w, and t(h) the number of
-/// different w,
+/// Baseline: an n-gram model, interpolated over all orders (Witten and Bell 1991). With the count
+/// c(h, w) of w after the history h, its sum c(h) over w, and the number t(h) of distinct w,
 ///
 ///     p(w | h) = (c(h, w) + t(h) p(w | h')) / (c(h) + t(h)),
 ///
-/// where h' is h without its oldest token, and p(w) = 1 / vocabulary below the shortest history.
-/// Histories that training did not have are passed over.
+/// where h' is h without its oldest token, and p(w) = 1 / vocabulary below the empty history.
+/// Unseen histories are skipped.
 class Ngram {
  public:
   Ngram() = default;
@@ -26,7 +25,7 @@ class Ngram {
 
   unsigned order() const { return order_; }
   unsigned vocabulary() const { return vocabulary_; }
-  /// Minus the log-probability of a sentence and its end.
+  /// Negative log-probability of a sentence and its end.
   double loss(const Ids& sentence) const;
 
   template <typename Archive>
@@ -53,9 +52,9 @@ class Ngram {
 
   unsigned order_ = 0;
   unsigned vocabulary_ = 0;
-  // A node is a sequence of tokens, oldest first; node 0 is the empty one.
+  // A node is a sequence of tokens, oldest first; node 0 is the empty sequence.
   std::vector<std::uint32_t> parents_, tokens_, counts_;
-  // Made by index().
+  // Computed by index().
   std::unordered_map<std::uint64_t, std::uint32_t> children_;
   std::vector<std::uint32_t> totals_, types_;
 };

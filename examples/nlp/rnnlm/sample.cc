@@ -6,7 +6,7 @@
 namespace rnnlm {
 namespace {
 
-constexpr std::size_t kStepsOfGraph = 200;  // of one graph
+constexpr std::size_t kStepsOfGraph = 200;  // per graph
 
 }  // namespace
 
@@ -25,7 +25,7 @@ unsigned draw_token(const std::vector<float>& scores, double temperature, nlp::R
   unsigned token = 0;
   for (unsigned i = 0; i < weights.size(); ++i) {
     if (weights[i] <= 0) continue;
-    token = i;  // the last possible one, should rounding leave something of `place`
+    token = i;  // the last possible token, in case of rounding errors in `place`
     place -= weights[i];
     if (place < 0) break;
   }

@@ -8,18 +8,18 @@
 
 namespace rnnlm {
 
-/// How sentences are drawn.
+/// Settings of sampling.
 struct SampleSettings {
-  /// Scores are divided by it: below 1 the likely becomes likelier; 0 always takes the likeliest.
+  /// Divisor of the scores: below 1 favours likely tokens; 0 selects the most likely one.
   double temperature = 1;
-  std::size_t longest = 200;  ///< tokens, those of the beginning included
+  std::size_t longest = 200;  ///< maximum number of tokens, including the prefix
 };
 
-/// A token drawn from the softmax of the scores, never the unknown one. Draws nothing from `random`
-/// at temperature 0.
+/// Draws a token from the softmax of the scores, except the unknown one. Does not use `random` at
+/// temperature 0.
 unsigned draw_token(const std::vector<float>& scores, double temperature, nlp::Random& random);
 
-/// A sentence that starts with `prefix`, without its end.
+/// Draws a sentence that starts with `prefix`; returned without its end.
 Ids sample_sentence(Model& model, const Ids& prefix, const SampleSettings& settings,
                     nlp::Random& random);
 

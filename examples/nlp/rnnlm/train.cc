@@ -46,7 +46,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   }
 
  private:
-  /// Learns from a minibatch, in as many graphs as --truncate cuts it into.
+  /// Learns from a minibatch, in one graph per --truncate steps.
   double learn(Model& model, dynet::ComputationGraph& graph, const Update& update) const override {
     std::vector<const Ids*> sentences;
     for (const std::size_t sentence : update.samples) sentences.push_back(&sentences_[sentence]);
@@ -128,12 +128,12 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   std::vector<Ids> sentences_;
 };
 
-/// The learning rate falls to this share over as many epochs as are the default.
+/// Share of the learning rate that remains after the default number of epochs.
 constexpr double kLastRate = 0.05;
-/// Fewer tokens of training than these a model learns by heart.
+/// Training data with fewer tokens are prone to overfitting.
 constexpr double kLittle = 2e5;
 
-/// Throws UserError for a transformer that cannot be made.
+/// Throws UserError for invalid settings of a transformer.
 void check_transformer(const TrainCommand& command) {
   const ModelSettings& m = command.description.settings;
   const auto refuse = [](const std::string& what, unsigned a, unsigned b) {
@@ -148,7 +148,7 @@ void check_transformer(const TrainCommand& command) {
            heads);
 }
 
-/// Sets the defaults of a transformer for options that are not given.
+/// Sets the defaults of a transformer for options without a value.
 void fill_in_transformer(TrainCommand& command) {
   ModelSettings& m = command.description.settings;
   if (!command.was_given("--word")) m.word = m.hidden;
@@ -159,7 +159,7 @@ void fill_in_transformer(TrainCommand& command) {
   if (!command.was_given("--warmup")) command.settings.warmup = 200;
 }
 
-/// Sets the defaults of every model for options that are not given.
+/// Sets the defaults of all models for options without a value.
 void fill_in_defaults(TrainCommand& command) {
   if (command.description.data.read.level == Level::kChar) {
     if (!command.was_given("--min-count")) command.description.data.min_count = 1;
@@ -175,8 +175,8 @@ void fill_in_defaults(TrainCommand& command) {
   }
 }
 
-/// Sets the defaults that depend on the amount of training data. An epoch of little data makes
-/// little progress, so little data means more epochs, and smaller and thus more updates.
+/// Sets the defaults that depend on the amount of training data: for little data more epochs, and
+/// smaller updates, hence more of them.
 void fit_to_data(TrainCommand& command, std::size_t tokens) {
   const auto limited = [](double value, double low, double high) {
     return static_cast<unsigned>(std::lround(std::clamp(value, low, high)));
@@ -303,7 +303,7 @@ void TrainCommand::run() {
   const bool is_new = init.empty() && !resume;
   if (is_new && description.settings.network == Network::kTransformer) check_transformer(*this);
   data.split = parse_split(split, *this);
-  // Dev and test are read the way the training data was.
+  // Dev and test have the format of the training data.
   const auto read = [&data](const TextSource& file) { return read_corpus(file, data.read); };
   const auto parts = read_parts(*this, data.split, read);
   format = format_name(data.read.format);

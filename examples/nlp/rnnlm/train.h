@@ -11,16 +11,16 @@ namespace rnnlm {
 
 using nlp::Optimizer;
 
-/// How to train: what a resumed run must keep.
+/// Training settings, which must be equal in a resumed run.
 struct TrainSettings : nlp::TrainSettings {
-  unsigned tokens = 1500;   ///< most tokens per update, with padding
-  unsigned truncate = 200;  ///< steps that a gradient goes back at most
-  unsigned warmup = 0;      ///< updates in which the learning rate grows
+  unsigned tokens = 1500;   ///< maximum number of tokens per update, with padding
+  unsigned truncate = 200;  ///< maximum number of steps of truncated backpropagation
+  unsigned warmup = 0;      ///< updates with growing learning rate
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int version) {
     archive& optimizer& learning_rate& decay& clip& batch& tokens& truncate& seed;
-    serialize_mean_loss(archive, version);  // before, of a sentence
+    serialize_mean_loss(archive, version);  // version 0: mean per sentence
     if (version > 0) archive& parts;
     if (version > 1) archive& warmup;
   }
@@ -41,7 +41,7 @@ struct TrainCommand : nlp::TrainCommand {
   TrainSettings settings;
 };
 
-/// Trains a new model or goes on with a run, see nlp::run_epochs.
+/// Trains a new model or resumes a run, see nlp::run_epochs.
 void train(const TrainCommand& command, const nlp::Parts<Corpus>& data, std::ostream& out);
 
 }  // namespace rnnlm

@@ -5,22 +5,22 @@
 
 namespace rnnlm {
 
-/// Encoding of the positions of tokens.
+/// Position encoding.
 enum class Positions {
-  kSinusoidal,  ///< sines and cosines that are added to vectors
-  kLearned,     ///< trained vectors that are added
-  kRotary       ///< queries and keys are turned
+  kSinusoidal,  ///< sines and cosines, added to the vectors
+  kLearned,     ///< trained vectors, added to the vectors
+  kRotary       ///< rotations of queries and keys
 };
 inline const nlp::Names<Positions> kPositions = {{Positions::kSinusoidal, "sinusoidal"},
                                                  {Positions::kLearned, "learned"},
                                                  {Positions::kRotary, "rotary"}};
 
-/// The shape of a transformer, as far as an LSTM has nothing like it.
+/// Settings of a transformer without a counterpart in an LSTM.
 struct TransformerShape {
-  unsigned heads = 4;            ///< of attention, a divisor of the size of vectors
-  unsigned feed_forward = 1024;  ///< inner size of the feed-forward layers
+  unsigned heads = 4;            ///< attention heads; must divide the vector size
+  unsigned feed_forward = 1024;  ///< inner size of feed-forward layers
   Positions positions = Positions::kRotary;
-  unsigned context = 256;  ///< tokens of a piece of a sentence
+  unsigned context = 256;  ///< tokens per piece of a sentence
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
@@ -29,25 +29,24 @@ struct TransformerShape {
   void check() const;  ///< see nlp::Checked
 };
 
-/// Causal layers of attention (Vaswani et al. 2017), norms first (Xiong et al. 2020), over vectors
-/// that are scaled by the root of their size. A sentence is read in pieces of `context` tokens,
-/// each of which starts again at position 0 and sees nothing of those before. A copy shares the
-/// weights.
+/// Decoder-only transformer (Vaswani et al. 2017) with pre-normalization (Xiong et al. 2020), over
+/// vectors scaled by the square root of their size. A sentence is read in independent pieces of
+/// `context` tokens, each starting at position 0. A copy shares the weights.
 class Transformer {
  public:
   Transformer(const TransformerShape& shape, unsigned layers, unsigned size,
               dynet::ParameterCollection& parameters);
-  /// Without parameters, to be assigned to.
+  /// Empty, to be assigned to.
   Transformer() = default;
 
-  /// Puts the parameters into an empty graph. Drops out of the vectors and in the layers.
+  /// Adds the parameters to an empty graph. Dropout applies to the vectors and in the layers.
   void new_graph(dynet::ComputationGraph& graph, float dropout);
-  /// The next vector starts a piece.
+  /// Starts a new piece with the next vector.
   void start() { cache_ = decoder_.start(); }
-  /// Vectors that the piece has room for; a full one makes way for the next.
+  /// Free positions of the current piece; a full piece is followed by a new one.
   unsigned room() const;
-  /// Outputs {size} for one vector more {size} or {size,n} for several, which must have room, with
-  /// the batch of the vectors. Keys and values of those before are kept, not computed again.
+  /// Outputs {size} for one more vector {size}, or {size,n} for n of them, which must fit in the
+  /// piece, with the batch of the vectors. Keys and values of earlier vectors are cached.
   dynet::Expression read(const dynet::Expression& vectors);
 
  private:

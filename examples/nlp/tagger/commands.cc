@@ -16,7 +16,7 @@ using namespace nlp;
 
 namespace {
 
-/// A verse or sentence as it was, what the model saw, and what it made of it.
+/// Shows a sentence, the model's input, and its prediction.
 void show_sentence(const Sentence& sentence, const std::vector<std::string>& predicted,
                    TagKind kind, std::ostream& out) {
   std::size_t right = 0;
@@ -38,7 +38,7 @@ void show_sentence(const Sentence& sentence, const std::vector<std::string>& pre
   out << '\n';
 }
 
-/// Shows sentences of a readable length from all over the corpus.
+/// Shows sentences of moderate length, evenly spaced over the corpus.
 void show_sentences(Model& model, const Corpus& corpus, std::size_t count, std::ostream& out) {
   const auto readable = [](const Sentence& s) {
     return s.words.size() >= 8 && s.words.size() <= 30;

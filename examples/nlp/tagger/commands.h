@@ -13,9 +13,9 @@ inline constexpr const char* kFormatHelp =
     "with "
     "seq.in and seq.out, or two files: words,tags); guessed by default, but parallel";
 
-/// Scores a saved model.
+/// The command `eval`: scores a saved model.
 std::unique_ptr<nlp::Command> eval_command();
-/// Tags sentences, or restores text.
+/// The command `tag`: tags sentences, or restores text.
 std::unique_ptr<nlp::Command> tag_command();
 
 }  // namespace tagger

@@ -30,7 +30,7 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-/// Reads the sentences of one text.
+/// Reader of the sentences of one text.
 struct Source {
   const std::vector<std::string>& lines;
   const TextSource& text;
@@ -39,7 +39,7 @@ struct Source {
   [[noreturn]] void refuse(std::size_t line, const std::string& what) const {
     throw LineError(text.name(), line + 1, what);
   }
-  /// The sentences that `read(range)` makes of these ranges of lines; none of those without words.
+  /// Sentences read by `read(range)` from ranges of lines, without empty ones.
   template <typename Read>
   Corpus read_all(const std::vector<LineRange>& ranges, Read read) const {
     Corpus corpus;
@@ -61,7 +61,7 @@ void add_word(Sentence& sentence, std::string word, std::string tag) {
   sentence.tags.push_back(std::move(tag));
 }
 
-/// Each line that is not blank.
+/// One range per line that is not blank.
 std::vector<LineRange> single_lines(const std::vector<std::string>& lines) {
   std::vector<LineRange> ranges;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -101,13 +101,12 @@ Corpus read_pipe(const Source& source) {
   });
 }
 
-/// The columns of one line: split at tabs if there is one, at white space otherwise.
+/// Columns of a line: separated by tabs if it has one, otherwise by white space.
 std::vector<std::string> column_fields(const std::string& line) {
   return line.find('\t') != std::string::npos ? split_fields(line, '\t') : split_words(line);
 }
 
-/// True if the lines from `first` on look like columns: a few of them, the same number on each
-/// line.
+/// True if lines from `first` on look like columns: few, and equally many per line.
 bool shows_columns(const std::vector<std::string>& lines, std::size_t first) {
   constexpr std::size_t kLooks = 20;
   constexpr std::size_t kMostFields = 5;
@@ -120,10 +119,10 @@ bool shows_columns(const std::vector<std::string>& lines, std::size_t first) {
     ++seen;
     if (column_fields(lines[i]).size() == wanted) ++same;
   }
-  return 2 * same >= seen;  // a wrong line or two are for the reader to complain about
+  return 2 * same >= seen;  // tolerates malformed lines, which the reader reports
 }
 
-/// The number of --column for a file of columns, 0 for the last one.
+/// Number of --column in a column file, 0 for the last one.
 std::size_t wanted_column(const std::string& text) {
   if (text.empty()) return 0;
   if (!std::all_of(text.begin(), text.end(), is_digit))
@@ -188,7 +187,7 @@ Corpus read_running_text(const Source& source) {
   });
 }
 
-/// The files of words and of tags.
+/// Paths of the words and of the tags.
 std::pair<TextSource, TextSource> parallel_files(const TextSource& text) {
   if (std::filesystem::is_directory(text.path)) {
     const std::filesystem::path folder = text.path;
@@ -235,7 +234,7 @@ const char* format_name(Format format) { return name_of(kFormats, format); }
 Format format_from_name(const std::string& name) { return value_of(kFormats, name, "format"); }
 
 Format guess_format(const std::vector<std::string>& lines, const std::string& name) {
-  // The first line that is not blank decides.
+  // Decides by the first line that is not blank.
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string& line = lines[i];
     if (is_blank(line)) continue;

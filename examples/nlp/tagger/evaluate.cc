@@ -38,7 +38,7 @@ std::string most_frequent(const std::map<std::string, std::size_t>& counts) {
   return best;
 }
 
-/// The spans of a sentence by their type.
+/// Scores of a sentence's spans by type.
 std::map<std::string, FoundScore> span_scores(const std::vector<std::string>& gold,
                                               const std::vector<std::string>& predicted) {
   std::map<std::string, FoundScore> scores;
@@ -46,7 +46,7 @@ std::map<std::string, FoundScore> span_scores(const std::vector<std::string>& go
   const std::vector<Span> found = spans_of(predicted);
   for (const Span& span : wanted) ++scores[span.type].wanted;
   for (const Span& span : found) ++scores[span.type].found;
-  // Both lists are ordered by where the spans begin, and no two begin at the same word.
+  // Both lists are sorted by begin, with distinct begins.
   for (std::size_t i = 0, j = 0; i < wanted.size() && j < found.size();) {
     if (wanted[i] == found[j]) ++scores[wanted[i].type].correct;
     const bool next_wanted = wanted[i].begin <= found[j].begin;

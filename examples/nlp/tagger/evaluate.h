@@ -13,7 +13,7 @@
 
 namespace tagger {
 
-/// The words begin ... end-1 form one unit of that type.
+/// Words [begin, end) form a span of a type.
 struct Span {
   std::size_t begin;
   std::size_t end;
@@ -23,17 +23,17 @@ struct Span {
   }
 };
 
-/// The spans that tags describe in any of the usual schemes (BIO, IOB1, BIOES, BILOU, BMES), as
-/// CoNLL's evaluation reads them. A tag is a letter, a hyphen and the type; any other one is
-/// outside. `B-X` opens a span, `S-X` and `U-X` are a whole one; `I-X` and `M-X` go on with a span
-/// of type X, `E-X` and `L-X` end it, and where none is open all four open one.
+/// Spans of tags in any usual scheme (BIO, IOB1, BIOES, BILOU, BMES), read like CoNLL's evaluation.
+/// A tag is a letter, a hyphen and the type; other tags are outside. `B-X` opens a span, `S-X` and
+/// `U-X` are single-word spans; `I-X` and `M-X` continue a span of type X, `E-X` and `L-X` end it,
+/// and all four open one if none is open.
 std::vector<Span> spans_of(const std::vector<std::string>& tags);
 
-/// True if every tag is `O` or one that `spans_of` reads, and not all are `O`.
+/// True if every tag is `O` or a tag of `spans_of`, and not all are `O`.
 bool are_span_tags(const std::vector<std::string>& tags);
 
-/// The trivial tagger: for each word the tag it had most often in training, for other words the
-/// tag that was most frequent overall. Of equally frequent tags the alphabetically first counts.
+/// The trivial tagger: the most frequent tag of a word in training, or the most frequent tag
+/// overall for unseen words; the alphabetically first of equally frequent tags.
 class Baseline {
  public:
   Baseline() = default;
@@ -52,47 +52,47 @@ class Baseline {
   std::string default_;
 };
 
-/// Kind of a set of tags, by the scores that suit it.
+/// Kind of a tag set, which determines its scores.
 enum class TagKind {
   kPlain,  ///< accuracy
   kSpans,  ///< accuracy and span F1
-  kMarks,  ///< accuracy, of the case alone, and F1 of the marks
+  kMarks,  ///< accuracy, accuracy of the case, and F1 of the marks
 };
 
-/// How well predicted tags agree with the right ones.
+/// Agreement of predicted and correct tags.
 struct Scores {
   TagKind kind = TagKind::kPlain;
   nlp::Ratio all;
-  nlp::Ratio unknown_words;  ///< words that training did not have
+  nlp::Ratio unknown_words;  ///< words unseen in training
   nlp::Ratio casing;
   nlp::FoundScore spans;
   nlp::FoundScore marks;
 
   void add(const std::vector<std::string>& gold, const std::vector<std::string>& predicted);
-  /// The figure that decides which model is best: span F1 for BIO tags, accuracy otherwise.
+  /// Score for model selection: span F1 for span tags, accuracy otherwise.
   double decisive() const { return kind == TagKind::kSpans ? spans.f1() : all.value(); }
 };
 
-/// A corpus scored by the model and by the baseline.
+/// Scores of a corpus for the model and the baseline.
 struct Report {
   std::string name;
   std::size_t sentences = 0;
   Scores model;
   Scores baseline;
   nlp::LabelScores tags{"words"};   ///< of the model
-  nlp::LabelScores types{"spans"};  ///< of the spans, if the tags are some
+  nlp::LabelScores types{"spans"};  ///< of the spans, for span tags
 
   Report(std::string report_name, TagKind kind);
   void add(const Sentence& sentence, const std::vector<std::string>& predicted,
            const Baseline& trivial);
   nlp::Figures figures() const;
   nlp::Counts counts() const;
-  /// Scores of the spans by type; of the words by tag if the tags are no spans.
+  /// Scores of spans by type, or of words by tag for other tags.
   const nlp::LabelScores& label_scores() const {
     return model.kind == TagKind::kSpans ? types : tags;
   }
   const nlp::LabelScores& confusion() const { return tags; }
-  /// A few lines with both side by side.
+  /// Prints both side by side in a few lines.
   void print(std::ostream& out) const;
 };
 

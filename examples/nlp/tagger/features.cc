@@ -49,7 +49,7 @@ std::string shape_of(const std::string& word) {
   return shape;
 }
 
-/// The N of "prefixN" or "suffixN", 0 if the text is neither.
+/// N of "prefixN" or "suffixN", 0 for other texts.
 std::size_t affix_length(const std::string& name) {
   const bool affix = name.rfind("prefix", 0) == 0 || name.rfind("suffix", 0) == 0;
   if (!affix || name.size() != 7 || !is_digit(name[6])) return 0;

@@ -10,13 +10,13 @@ using namespace nlp;
 
 namespace {
 
-/// `_`, `+` and `|` mean something in tags, so they count as letters.
+/// `_`, `+` and `|` have a meaning in tags, so they count as letters.
 bool is_letter_or_digit(char c) {
   return is_lower(c) || is_upper(c) || is_digit(c) || static_cast<unsigned char>(c) > 127 ||
          c == '_' || c == '+' || c == '|';
 }
 
-/// True where a word goes on: letters, digits, an apostrophe, a hyphen with a letter on each side.
+/// True inside a word: letters, digits, an apostrophe, a hyphen between letters.
 bool is_word_byte(std::string_view text, std::size_t at) {
   const char c = text[at];
   if (is_letter_or_digit(c)) return true;
@@ -30,7 +30,7 @@ std::string case_of(std::string_view word) {
   std::string places;
   std::size_t uppers = 0;
   std::size_t letters = 0;  // before the first apostrophe
-  std::size_t leading = 0;  // upper-case letters before the first lower-case one or apostrophe
+  std::size_t leading = 0;  // upper-case letters before the first lower-case letter or apostrophe
   bool past_apostrophe = false;
   bool unbroken = true;
   for (std::size_t i = 0; i < word.size(); ++i) {
@@ -70,7 +70,7 @@ void apply_case(std::string& word, std::string_view casing) {
   }
 }
 
-/// White space as one '_'; marks as they are.
+/// Encodes runs of white space as '_'; other marks are unchanged.
 std::string encoded_marks(std::string_view marks) {
   std::string result;
   for (char c : marks) {
@@ -116,7 +116,7 @@ Sentence annotate(std::string_view text) {
     const std::string_view word = text.substr(pieces[i].begin, pieces[i].end - pieces[i].begin);
     if (i == 0) before = encoded_marks(text.substr(0, pieces[0].begin));
     const std::size_t next = i + 1 < pieces.size() ? pieces[i + 1].begin : text.size();
-    // The marks up to the last space follow this word, those after it precede the next one.
+    // Marks up to the last space belong to this word, marks after it to the next word.
     const std::string gap = encoded_marks(text.substr(pieces[i].end, next - pieces[i].end));
     std::string after = gap;
     std::string next_before;

@@ -9,24 +9,25 @@
 
 namespace tagger {
 
-/// Running text as a tagging task: the words are lower-cased and bare, and the tag of a word says
-/// what was taken away, so that words and tags give the text back.
+/// Running text as a tagging task: words are lower-cased and stripped of punctuation, and the tag
+/// of a word encodes the removed information, so that words and tags restore the text.
 ///
 ///     And God said, Let there be light:
 ///     and|Title god|Title said|lower, let|Title there|lower be|lower light|lower:
 ///
 /// A tag is `[before]case[after]`:
-///  - before: marks in front of the word, say `(`, or nothing;
-///  - case: `lower`, `Title` (the first letter alone), `UPPER` (more than one letter, up to an
-///    apostrophe: LORD's), or `caps-0-6` (these letters, counted from 0);
-///  - after: the marks that follow, say `,` or `;)`, or nothing. `_` in either part stands for a
-///    space, and a final `+` says that the next word follows without one.
+///  - before: marks before the word, such as `(`, or nothing;
+///  - case: `lower`, `Title` (first letter only), `UPPER` (more than one letter, up to an
+///    apostrophe: LORD's), or `caps-0-6` (upper-case letters by index from 0);
+///  - after: marks after the word, such as `,` or `;)`, or nothing. `_` in either part means a
+///    space, and a final `+` means that no space precedes the next word.
 ///
-/// Letters, digits, `_`, `+`, `|`, all bytes above 127, apostrophes beside one of these and hyphens
-/// between two belong to words; everything else is a mark. Only ASCII letters change their case.
+/// Word characters: letters, digits, `_`, `+`, `|`, all bytes above 127, apostrophes next to one of
+/// these, and hyphens between two of these; everything else is a mark. Only ASCII letters change
+/// case.
 Sentence annotate(std::string_view text);
 
-/// A tag in its three parts; `casing` is empty if the text is no such tag.
+/// Parsed tag; `casing` is empty for an invalid tag.
 struct MarkedCase {
   std::string before;
   std::string casing;
@@ -34,9 +35,9 @@ struct MarkedCase {
 };
 MarkedCase parse_tag(std::string_view tag);
 
-/// The text that words and tags stand for. Of annotate(text) it is `text`, but for white space:
-/// runs of it become one space, and what is at the two ends goes. A tag that is no tag of this
-/// kind leaves its word as it is.
+/// Restores the text of words and tags. The result for annotate(text) is `text` with normalized
+/// white space: runs become one space, and both ends are trimmed. An invalid tag leaves its word
+/// unchanged.
 std::string restore(const std::vector<std::string>& words, const std::vector<std::string>& tags);
 
 }  // namespace tagger

@@ -1,4 +1,5 @@
-// Trains, scores and runs a BiLSTM tagger. `tagger --help` and `tagger train --help` say how.
+// Trains, scores and runs a BiLSTM tagger. See `tagger --help` and
+// `tagger train --help`.
 
 #include "commands.h"
 #include "train.h"

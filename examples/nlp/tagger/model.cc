@@ -18,7 +18,7 @@ using namespace nlp;
 
 namespace {
 
-/// The views that get a vector, in order of first appearance, behind the one for all others.
+/// Values with a vector, in order of first appearance, after the unknown one.
 std::vector<std::string> collect_views(const Corpus& train, const std::string& feature) {
   if (reads_characters(feature)) return known_characters_of(train);
   std::map<std::string, std::size_t> counts;
@@ -43,7 +43,7 @@ unsigned input_dim(const ModelSettings& settings) {
   return dim;
 }
 
-/// The first one that identifies words; there is one.
+/// First feature that identifies words; must exist.
 std::size_t word_feature(const ModelSettings& settings) {
   const auto found =
       std::find_if(settings.features.begin(), settings.features.end(),
@@ -58,7 +58,7 @@ bool allows(const dynet::TagConstraints& c, const std::vector<unsigned>& tags) {
   return c.begins[tags.front()] && c.ends[tags.back()];
 }
 
-/// Whether any sequence of tags is allowed.
+/// True if at least one tag sequence is allowed.
 bool allows_some(const dynet::TagConstraints& c) {
   std::vector<bool> reached = c.begins;
   for (bool more = true; more;) {
@@ -72,7 +72,8 @@ bool allows_some(const dynet::TagConstraints& c) {
   return false;
 }
 
-/// Whether some tag may be that of every word, so that no sentence is left without tags.
+/// True if some tag may repeat through a whole sentence, so that every length has an allowed
+/// sequence.
 bool allows_any_length(const dynet::TagConstraints& c) {
   for (std::size_t i = 0; i < c.tags; ++i)
     if (c.begins[i] && c.ends[i] && c.follows[i + c.tags * i]) return true;
@@ -100,7 +101,7 @@ dynet::TagConstraints constraints_of(const std::vector<std::string>& tags, const
   return {};
 }
 
-/// The scores of a batch of words as the columns of a matrix.
+/// Converts a batch of score vectors to the columns of a matrix.
 dynet::Expression as_columns(const dynet::Expression& scores) {
   const dynet::Dim d = scores.dim();
   return reshape(scores, dynet::Dim({d.rows(), d.bd}));
@@ -256,7 +257,7 @@ dynet::Expression Model::scores(dynet::ComputationGraph& graph, const Encoded& s
   const bool drop = training_ && settings.dropout > 0;
   const std::size_t words = sentence.size();
 
-  // All words of the sentence as one batch: one node per feature instead of one per word.
+  // One batch of all words: one node per feature instead of one per word.
   std::vector<dynet::Expression> vectors;
   for (std::size_t f = 0; f < tables_.size(); ++f) {
     if (reads_characters(settings.features[f].name)) {
@@ -378,7 +379,7 @@ std::vector<Candidate> Model::tag_best(dynet::ComputationGraph& graph,
   if (description_.settings.crf) {
     best = crf_.best(emissions, n);
     log_z = static_cast<double>(as_scalar(crf_.log_partition(emissions).value()));
-  } else {  // a chain in which no tag minds the one before it
+  } else {  // a chain without transition scores
     const dynet::Expression log_probabilities = log_softmax(emissions);
     best = dynet::best_sequences(
         {tags, static_cast<unsigned>(words.size()), as_vector(log_probabilities.value()),
@@ -403,7 +404,7 @@ void Model::use(const WordVectors& vectors, const Corpus& train, std::ostream& o
 }
 
 void Model::report_unknown_tags(const Corpus& corpus, const std::string& name) const {
-  if (description_.kind == TagKind::kMarks) return;  // there are ever more marks and cases
+  if (description_.kind == TagKind::kMarks) return;  // marks are an open set
   UnknownNames unknown("tag", name);
   for (const Sentence& sentence : corpus) {
     for (const std::string& tag : sentence.tags) {

@@ -15,14 +15,14 @@
 
 namespace tagger {
 
-/// The sizes of a model.
+/// Sizes and kind of a model.
 struct ModelSettings {
   std::vector<Feature> features;
-  unsigned hidden = 100;  ///< of each direction
+  unsigned hidden = 100;  ///< per direction of the LSTM
   unsigned layers = 1;
-  unsigned mlp = 0;  ///< size of a tanh layer before the tags, 0 for none
+  unsigned mlp = 0;  ///< size of a tanh layer before the scores, 0 for none
   float dropout = 0.4f;
-  bool crf = false;  ///< scores sequences of tags, not each tag alone
+  bool crf = false;  ///< linear-chain CRF instead of independent tags
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int version) {
@@ -32,7 +32,7 @@ struct ModelSettings {
   void check() const;  ///< see nlp::Checked
 };
 
-/// How the training data were read, so that eval and tag read theirs alike.
+/// Format of the training data, reused for other data.
 struct DataSettings {
   Format format = Format::kAuto;
   std::string column;
@@ -45,17 +45,16 @@ struct DataSettings {
   void check() const;  ///< see nlp::Checked
 };
 
-/// All of a model but its weights: enough to make a model of the same shape.
+/// Everything of a model except the weights; determines its shape.
 struct Description {
   DataSettings data;
   ModelSettings settings;
-  /// For each feature the views, or the characters, that have a vector; the first one stands for
-  /// all others.
+  /// Values, or characters, with a vector, by feature; the first is the unknown one.
   std::vector<std::vector<std::string>> views;
   std::vector<std::string> tags;
   TagKind kind = TagKind::kPlain;
   Baseline baseline;
-  /// Tags that may follow one another in a CRF; empty if all may.
+  /// Allowed tag transitions of a CRF; empty if all are allowed.
   dynet::TagConstraints allowed;
 
   template <typename Archive>
@@ -66,61 +65,61 @@ struct Description {
   void check() const;  ///< see nlp::Checked
 };
 
-/// Collects views and tags from the training sentences. Affixes and shapes seen only once get no
-/// vector of their own: they would never be trained to stand for unknown ones.
-/// The first feature that identifies words has the words of `vectors` too.
+/// Collects feature values and tags of the training sentences. Affixes and shapes with a single
+/// occurrence get no vector of their own, so that unknown values are trained. The first feature
+/// that identifies words also gets the words of `vectors`.
 Description describe(const DataSettings& data, const ModelSettings& settings, const Corpus& train,
                      const nlp::WordVectors& vectors = {});
 
-/// A sentence as numbers.
+/// Encoded sentence.
 struct Encoded {
   std::vector<std::vector<unsigned>> views;  ///< by feature, then by word
-  /// By feature, then by word; of a feature that reads them.
+  /// By feature, then by word; for features that read characters.
   std::vector<std::vector<std::vector<unsigned>>> characters;
   std::vector<unsigned> tags;  ///< empty, or one per word
   std::size_t words = 0;
   std::size_t size() const { return words; }
 };
 
-/// Tags that a sentence may have.
+/// A tag sequence for a sentence.
 struct Candidate {
   std::vector<std::string> tags;
-  double probability = 0;  ///< of all of them together
+  double probability = 0;  ///< of the whole sequence
 };
 
-/// The BiLSTM tagger: the vectors of a word's views, concatenated; one LSTM from each side; the tag
-/// scores are an affine transform (with an optional tanh layer before it) of both states. Each
-/// word's are those of a softmax, or those of all words the emissions of a linear-chain CRF.
+/// BiLSTM tagger: concatenated feature vectors of a word, a bidirectional LSTM, and tag scores as
+/// an affine function of both states, with an optional tanh layer before it. The scores feed a
+/// softmax per word, or are the emissions of a linear-chain CRF.
 class Model : public nlp::DescribedModel<Description> {
  public:
-  static constexpr const char* kProgram = "tagger";  ///< whose files it is saved in
+  static constexpr const char* kProgram = "tagger";  ///< program name in its files
 
   Model(Description description, const nlp::Start& start);
 
-  /// Tags that training did not have become the number of the first tag: only for training.
+  /// Tags unseen in training get the number of the first tag: for training only.
   Encoded encode(const Sentence& sentence) const;
 
   /// Declares the parameters in an empty graph; sentences declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  /// Minus the log-likelihood of the sentence's tags, summed over the words. `hide[i]` replaces
-  /// the identity of word i by the unknown word's; shorter lists hide nothing.
+  /// Negative log-likelihood of the sentence's tags, summed over the words. `hide[i]` replaces the
+  /// identity of word i by the unknown word; missing elements are false.
   dynet::Expression loss(dynet::ComputationGraph& graph, const Encoded& sentence,
                          const std::vector<bool>& hide);
-  /// The best tag for each word; the graph is cleared before. Of more than kPiece words pieces are
-  /// tagged, with kContext words on either side, so that no sentence is too long for memory.
-  /// `probabilities`, if not null, gets those of the tags.
+  /// The best tag of each word; the graph is cleared first. Sentences of more than kPiece words are
+  /// tagged in pieces with kContext words on either side, to limit memory. `probabilities`, unless
+  /// null, gets those of the tags.
   std::vector<std::string> tag(dynet::ComputationGraph& graph,
                                const std::vector<std::string>& words,
                                std::vector<float>* probabilities = nullptr);
   static constexpr std::size_t kPiece = 2000, kContext = 100;
-  /// The n most probable sequences of tags of a sentence, as far as there are so many. Throws
+  /// The n most probable tag sequences of a sentence, or fewer if there are not as many. Throws
   /// UserError for more than kPiece words.
   std::vector<Candidate> tag_best(dynet::ComputationGraph& graph,
                                   const std::vector<std::string>& words, std::size_t n);
 
-  /// Begins with these vectors, and says how many words of the training data have one.
+  /// Initializes word vectors, and prints how many words of the training data have one.
   void use(const nlp::WordVectors& vectors, const Corpus& train, std::ostream& out);
-  /// Warns of tags in the data that the model never gives.
+  /// Warns of tags in the data that are unknown to the model.
   void report_unknown_tags(const Corpus& corpus, const std::string& name) const;
 
  private:
@@ -134,7 +133,7 @@ class Model : public nlp::DescribedModel<Description> {
   std::vector<dynet::Dict> dicts_;  ///< by feature
   dynet::Dict tag_dict_;
   std::vector<dynet::LookupParameter> tables_;   ///< by feature
-  std::vector<nlp::CharacterEncoder> encoders_;  ///< by feature; empty ones of the others
+  std::vector<nlp::CharacterEncoder> encoders_;  ///< by feature; may be empty
   dynet::LSTMBuilder forward_;
   dynet::LSTMBuilder backward_;
   dynet::Parameter mlp_weight_, mlp_bias_, weight_, bias_;

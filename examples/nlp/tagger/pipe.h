@@ -4,18 +4,19 @@
 
 namespace tagger {
 
-// A word and its tag as `word|TAG`. The last '|' without a backslash before it separates them, or
-// the last one if all have one. In the tag `\|` is a '|'.
+// Format `word|TAG`. The separator is the last '|' without a backslash before it, or the last one
+// if all have a backslash. In the tag `\|` stands for '|'.
 
 struct TaggedWord {
   std::string word, tag;
   bool operator==(const TaggedWord&) const = default;
 };
 
-/// The word and the tag of a token; both are empty if it has no '|'.
+/// Word and tag of a token; both are empty without a '|'.
 TaggedWord from_pipe(const std::string& token);
 
-/// Throws UserError for what `from_pipe` would not read as it is: a word with a space, for one.
+/// Throws UserError for a word or tag that `from_pipe` would not restore, such as a word with a
+/// space.
 std::string to_pipe(const TaggedWord& tagged);
 
 }  // namespace tagger

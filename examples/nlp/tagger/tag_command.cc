@@ -27,7 +27,7 @@ bool are_universal(const std::vector<std::string>& tags) {
   });
 }
 
-/// CoNLL-U column for the tags of such a model.
+/// Default CoNLL-U column of tags.
 conllu::Column usual_column(const Description& description) {
   if (description.data.format == Format::kConllu && !description.data.column.empty())
     return conllu::column_of(description.data.column);
@@ -71,7 +71,7 @@ class Tag : public LinesCommand<Model> {
       throw UserError(std::string("--format ") + name_of(kOutputFormats, format) +
                       " has no place for --probabilities: columns, conllu and json have");
     }
-    if (best_ > 0) best_lines({}, {}, format);  // refuses formats before there is any output
+    if (best_ > 0) best_lines({}, {}, format);  // rejects unsupported formats before any output
     const auto tag = [&](Model& mine, dynet::ComputationGraph& graph, const InputSentence& given) {
       const std::vector<std::string> words =
           restores ? annotate(given.text).words : given.rows.words();
@@ -99,7 +99,7 @@ class Tag : public LinesCommand<Model> {
         if (waiting.size() == lines_together(model)) write();
       });
     } catch (const LineError&) {
-      write();  // what came before
+      write();  // lines before the error
       throw;
     }
     write();
@@ -125,10 +125,10 @@ class Tag : public LinesCommand<Model> {
     return format;
   }
 
-  std::string input_format_, format_, column_;  ///< empty: what is usual
+  std::string input_format_, format_, column_;  ///< empty: default
   bool tags_ = false;
   bool probabilities_ = false;
-  std::size_t best_ = 0;  ///< sequences of tags; 0 for no list of them
+  std::size_t best_ = 0;  ///< number of tag sequences; 0: the best tags only
 };
 
 }  // namespace

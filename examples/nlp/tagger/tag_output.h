@@ -10,13 +10,13 @@
 
 namespace tagger {
 
-/// How tagged sentences are written.
+/// Formats of tagged sentences.
 enum class OutputFormat {
-  kText,     ///< what the words and tags of a restored text stand for
-  kPipe,     ///< one a line, see pipe.h
-  kColumns,  ///< word, tab, tag; a blank line behind a sentence
-  kConllu,   ///< a column of CoNLL-U, all else as it was
-  kJson,     ///< an object a line: {"words": [...], "tags": [...]}, of a restored text "text" too
+  kText,     ///< text restored from words and tags
+  kPipe,     ///< one sentence a line, see pipe.h
+  kColumns,  ///< word, tab, tag; a blank line after each sentence
+  kConllu,   ///< one column of CoNLL-U is replaced
+  kJson,     ///< one object per line: {"words": [...], "tags": [...]}, and "text" if restored
 };
 inline const nlp::Names<OutputFormat> kOutputFormats = {{OutputFormat::kText, "text"},
                                                         {OutputFormat::kPipe, "pipe"},
@@ -28,21 +28,21 @@ struct Tagged {
   const std::vector<std::string>& words;
   const std::vector<std::string>& tags;
   const nlp::conllu::Sentence& rows;
-  std::vector<float> probabilities = {};  ///< of the tags, if they were asked for
+  std::vector<float> probabilities = {};  ///< of the tags, if requested
 };
 
-/// The n best sequences of tags of a sentence as lines, best first: each one's probability, a tab
-/// and the words as word|TAG; behind them a blank line. Or as JSON: {"words": [...], "best":
+/// The n best tag sequences of a sentence as lines, best first: the probability, a tab and the
+/// words as word|TAG, followed by a blank line. Or as JSON: {"words": [...], "best":
 /// [{"probability": 0.9, "tags": [...]}, ...]}. Throws UserError for other formats.
 std::vector<std::string> best_lines(const std::vector<std::string>& words,
                                     const std::vector<Candidate>& best, OutputFormat format);
 
-/// Whether the format has a place for probabilities: columns a third one, CoNLL-U Prob in MISC,
-/// JSON "probabilities".
+/// True if the format can store probabilities: a third column, Prob in MISC of CoNLL-U, JSON
+/// "probabilities".
 bool holds_probabilities(OutputFormat format);
 
-/// The lines of a sentence. `column` is where the tag goes in CoNLL-U; `restores` says that words
-/// and tags stand for a text. Throws UserError for what the format cannot hold.
+/// Lines of a sentence. `column` is the CoNLL-U column of the tag; `restores`: words and tags
+/// encode a text. Throws UserError for contents that the format cannot store.
 std::vector<std::string> output_lines(const Tagged& sentence, OutputFormat format,
                                       nlp::conllu::Column column, bool restores);
 

@@ -105,13 +105,13 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
 
   struct Example {
     Encoded sentence;
-    std::vector<double> hide;  ///< probabilities, by word
+    std::vector<double> hide;  ///< probability per word
   };
   std::vector<Example> examples_;
 };
 
-/// Sets the defaults of options that are not given. Running text has few kinds of words and many of
-/// each, and its words come without case, so a smaller model of words alone and fewer epochs do.
+/// Sets the defaults of options without a value. Running text has a small vocabulary with frequent
+/// words, and no case, so a smaller model with only words and fewer epochs suffice.
 void fill_in_defaults(TrainCommand& command) {
   const bool running_text = is_running_text(command.description.data.format);
   ModelSettings& model = command.description.settings;
@@ -124,7 +124,7 @@ void fill_in_defaults(TrainCommand& command) {
   if (!command.was_given("--epochs")) command.limits.epochs = 4;
 }
 
-/// Reads the vectors, which decide about the size of the feature.
+/// Reads the vectors, which determine the size of the feature.
 void begin_with_vectors(TrainCommand& command) {
   if (!command.init.empty())
     throw UserError("--vectors is for new models, and --init names one that has learned");
@@ -137,7 +137,7 @@ void begin_with_vectors(TrainCommand& command) {
   feature->dim = command.vectors.size;
 }
 
-/// A model that learns more keeps its tags: throws LineError for one that it does not have.
+/// Throws LineError for a tag that the model to continue from does not have.
 void require_known_tags(const Corpus& corpus, const std::vector<std::string>& tags,
                         const std::string& file) {
   const std::set<std::string> known(tags.begin(), tags.end());
@@ -194,7 +194,7 @@ void TrainCommand::run() {
   data = {format_from_name(format), column, parse_split(split, *this)};
   const auto parts = read_parts(*this, data.split, [&data](const TextSource& file) {
     ReadResult read = read_corpus(file, {data.format, data.column});
-    data.format = read.format;  // dev and test are read the way the training data was
+    data.format = read.format;  // dev and test have the format of the training data
     return std::move(read.corpus);
   });
   if (!init.empty())

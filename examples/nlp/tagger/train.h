@@ -22,13 +22,13 @@ struct TrainCommand : nlp::TrainCommand {
   void describe_data(Description& saved) const { saved.data = description.data; }
 
   std::string format = "auto", column, split;
-  std::string vectors_file;  ///< of word vectors to begin with; may be empty
-  nlp::WordVectors vectors;  ///< what is in it
+  std::string vectors_file;  ///< path of pretrained word vectors; may be empty
+  nlp::WordVectors vectors;  ///< contents of that file
   Description description;
   TrainSettings settings;
 };
 
-/// Trains a new model or goes on with a run, see nlp::run_epochs.
+/// Trains a new model or resumes a run, see nlp::run_epochs.
 void train(const TrainCommand& command, const nlp::Parts<Corpus>& data, std::ostream& out);
 
 }  // namespace tagger

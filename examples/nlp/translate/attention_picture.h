@@ -5,13 +5,13 @@
 
 namespace translate {
 
-/// Attention of a translation: a row of weights for each of its tokens and one for the end.
+/// Attention of a translation: one row of weights per target token and for the end.
 struct Look {
   std::vector<std::string> source, target;
-  std::vector<std::vector<float>> weights;  ///< by token of the target, then of the source
+  std::vector<std::vector<float>> weights;  ///< by target token, then by source token
 };
 
-/// Tables of them as an SVG picture, one under another: the darker a cell, the larger its weight.
+/// Draws the weights as an SVG picture, one table below another; darker cells have larger weights.
 std::string attention_picture(const std::vector<Look>& looks);
 
 }  // namespace translate

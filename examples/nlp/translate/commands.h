@@ -6,9 +6,9 @@
 
 namespace translate {
 
-/// Scores a saved model.
+/// The command `eval`: scores a saved model.
 std::unique_ptr<nlp::Command> eval_command();
-/// Translates texts, one a line. A blank line stays one.
+/// The command `translate`: translates texts, one a line. Blank lines are preserved.
 std::unique_ptr<nlp::Command> translate_command();
 
 }  // namespace translate

@@ -14,7 +14,7 @@ const char* const kTranslation = "translation";
 
 std::string normalized(std::string_view text) { return nlp::join(nlp::split_words(text), " "); }
 
-/// A text, and its place in messages.
+/// A text with its location for messages.
 struct Side {
   const std::string& text;
   const std::string file, what;

@@ -10,28 +10,28 @@
 
 namespace translate {
 
-/// A text and what it means in another language. Words stand between single spaces.
+/// A text and its translation. Words are separated by single spaces.
 struct Pair {
   std::string source, target;
-  std::size_t line = 0;  ///< of its file, from 1
+  std::size_t line = 0;  ///< line number in its file, from 1
 };
 using Corpus = std::vector<Pair>;
 
-/// How pairs are written.
+/// Formats of pairs.
 enum class Format {
-  kTab,      ///< a line each: text, tab, translation
-  kParallel  ///< two files, as in source.txt,target.txt, with as many lines
+  kTab,      ///< one pair a line: text, tab, translation
+  kParallel  ///< two files, source.txt,target.txt, with equal numbers of lines
 };
 inline const nlp::Names<Format> kFormats = {{Format::kTab, "tab"}, {Format::kParallel, "parallel"}};
 
-/// Reads all pairs; blank lines mean nothing. Throws LineError for a line that is not what the
-/// format promises or where one of both is missing, UserError for files that cannot be read, that
-/// are not equally long or that hold no pair.
+/// Reads all pairs; blank lines are ignored. Throws LineError for a malformed line and for a
+/// missing source or target, UserError for files that cannot be read, that differ in length or that
+/// have no pair.
 Corpus read_pairs(const nlp::TextSource& source, Format format);
 
-/// Words of both languages.
+/// Number of words in both languages.
 std::size_t count_words(const Corpus& corpus);
-/// The words of one side, with how often they come.
+/// Word counts of one side.
 std::map<std::string, std::size_t> words_of(const Corpus& corpus, std::string Pair::*side);
 
 }  // namespace translate

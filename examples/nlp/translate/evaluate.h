@@ -8,11 +8,11 @@
 
 namespace translate {
 
-/// How good the translations of a corpus are.
+/// Scores of the translations of a corpus.
 struct Report {
   std::string name;
   TranslationScores model;
-  TranslationScores baseline;  ///< of what repeats the text as it is
+  TranslationScores baseline;  ///< of a copy of the source text
 
   nlp::Figures figures() const;
   nlp::Counts counts() const;

@@ -1,4 +1,5 @@
-// Trains, scores and runs a translator. `translate --help` and `translate train --help` say how.
+// Trains, scores and runs a translator. See `translate --help` and
+// `translate train --help`.
 
 #include "examples/nlp/translate/commands.h"
 #include "examples/nlp/translate/train.h"

@@ -18,7 +18,7 @@ using dynet::Expression;
 constexpr std::size_t kTextsPerGraph = 32;
 constexpr const char* kEnd = "</s>";
 
-/// Tokens that come often enough, behind the unknown one and the end.
+/// Tokens with at least `min_count` occurrences, after unknown and end.
 std::vector<std::string> vocabulary(const std::vector<std::vector<std::string>>& texts,
                                     unsigned min_count) {
   std::map<std::string, std::size_t> counts;
@@ -190,7 +190,7 @@ std::vector<std::vector<Answer>> Model::translate(dynet::ComputationGraph& graph
 
 Report evaluate(Model& model, const Corpus& corpus, const std::string& name,
                 const SearchSettings& how) {
-  // Texts of similar length together: they take as many steps.
+  // Groups texts of similar length, which need equally many steps.
   std::vector<std::size_t> order(corpus.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

@@ -15,11 +15,11 @@
 
 namespace translate {
 
-/// How texts become tokens.
+/// Tokenization of texts.
 struct TokenSettings {
   Unit source = Unit::kWord, target = Unit::kWord;
-  unsigned pieces = 4000;  ///< merges that are learned for each language
-  unsigned min_count = 2;  ///< tokens that training has less often are unknown
+  unsigned pieces = 4000;  ///< learned merges per language
+  unsigned min_count = 2;  ///< tokens with fewer occurrences in training are unknown
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
@@ -28,16 +28,16 @@ struct TokenSettings {
   void check() const;  ///< see nlp::Checked
 };
 
-/// All of a model but its weights: enough to make a model of the same shape.
+/// Everything of a model except the weights; determines its shape.
 struct Description {
-  Format format = Format::kTab;  ///< of the training data
-  nlp::Split split;              ///< of it, so that eval finds the same parts
+  Format format = Format::kTab;  ///< format of the training data
+  nlp::Split split;              ///< split of the training data, to find the same parts in eval
   TokenSettings tokens;
   NetworkSettings network;
-  std::vector<std::string> source, target;  ///< that have a vector; unknown and end come first
+  std::vector<std::string> source, target;  ///< tokens with a vector, starting with unknown and end
   Pieces source_pieces, target_pieces;
   std::vector<std::size_t>
-      longest;  ///< by tokens of a text: most of translations of such and shorter
+      longest;  ///< maximum length of translations, by the maximum length of the text
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
@@ -46,19 +46,20 @@ struct Description {
   void check() const;  ///< see nlp::Checked
 };
 
-/// No translation is longer, in tokens; nor longer than so many for each token of the text and its
-/// end, whatever a file says of those in training.
+/// Upper limits of the length of translations, in tokens: in total, and per token of the text
+/// including its end, whatever the file says.
 inline constexpr std::size_t kLongest = 10000, kMostForEach = 100;
 
-/// Fills in what the training data decide.
+/// Adds everything that depends on the training data to the user's choices.
 Description describe(Description chosen, const Corpus& train);
 
 /// Translation of a text.
 struct Answer {
   std::string text;
-  double score = 0;                 ///< log-probability by length, in nats
-  std::vector<std::string> tokens;  ///< of the text
-  /// Attention of each token, and of the end, to the source tokens; empty for a transformer.
+  double score = 0;                 ///< log-probability over length^alpha, in nats
+  std::vector<std::string> tokens;  ///< tokens of the translation
+  /// Attention weights of each token, and of the end, on the source tokens; empty for a
+  /// transformer.
   std::vector<std::vector<float>> attention;
 
   template <typename Archive>
@@ -67,38 +68,37 @@ struct Answer {
   }
 };
 
-/// Reads a text and writes what it means in another language.
+/// Translation model: an encoder and a decoder.
 class Model : public nlp::DescribedModel<Description> {
  public:
-  static constexpr const char* kProgram = "translate";  ///< whose files it is saved in
+  static constexpr const char* kProgram = "translate";  ///< program name in its files
 
   Model(Description description, const nlp::Start& start);
 
-  /// The tokens of a text that is to be translated.
+  /// Tokens of a source text.
   std::vector<std::string> source_tokens(const std::string& text) const;
-  /// Their numbers.
+  /// Numbers of the tokens of a source text.
   Source encode_source(const std::string& text) const;
-  /// The numbers of the tokens of a translation; those that can only be copied have numbers behind
-  /// the vocabulary.
+  /// Numbers of the tokens of a translation; tokens that can only be copied have numbers beyond the
+  /// vocabulary.
   Ids encode_target(const std::string& text, const Source& source) const;
 
-  /// A search gives up translations that are longer, for a text of so many tokens: twice as long as
-  /// the longest in training, and as 5 tokens more than the text; or as kLongest and kMostForEach
-  /// allow.
+  /// Length at which a search abandons translations, for a text of `source` tokens: the larger of
+  /// twice the longest one in training and the text length plus 5, limited by kLongest and
+  /// kMostForEach.
   std::size_t most_tokens(std::size_t source) const;
 
   /// Declares the parameters in an empty graph; texts declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  /// Minus the log-likelihood of the translation, of which `smoothing` goes to all tokens alike
-  /// (Szegedy et al., CVPR 2016) unless tokens may be copied.
-  /// `read` is what the network reads instead of the translation's beginnings.
+  /// Negative log-likelihood of the translation, with label smoothing (Szegedy et al., CVPR 2016)
+  /// unless tokens may be copied. The network reads `read`, one input per token and for the end.
   dynet::Expression loss(const Source& source, const Ids& target, float smoothing, const Ids& read);
   dynet::Expression loss(const Source& source, const Ids& target, float smoothing) {
     return loss(source, target, smoothing, beginnings(target));
   }
-  /// Scores {V,T+1} of the vocabulary's tokens after each beginning of a translation.
+  /// Scores {V,T+1} of the vocabulary after each prefix of a translation.
   dynet::Expression scores(const Source& source, const Ids& target);
-  /// The best translations of each text; they share a graph, which is cleared before.
+  /// The best translations of each text; all share one graph, which is cleared first.
   std::vector<std::vector<Answer>> translate(dynet::ComputationGraph& graph,
                                              std::span<const std::string> texts,
                                              const SearchSettings& how);
@@ -109,14 +109,14 @@ class Model : public nlp::DescribedModel<Description> {
                                           const SearchSettings& how);
 
   dynet::Dict source_, target_;
-  std::vector<LstmNetwork> lstm_;                ///< one or none
-  std::vector<TransformerNetwork> transformer_;  ///< likewise
+  std::vector<LstmNetwork> lstm_;                ///< zero or one
+  std::vector<TransformerNetwork> transformer_;  ///< zero or one
 };
 
 /// Scores the model on all pairs.
 Report evaluate(Model& model, const Corpus& corpus, const std::string& name,
                 const SearchSettings& how);
-/// The same with a beam of one: what training asks for after each epoch.
+/// Scores the model with a beam of one, for the dev score of each epoch.
 Report evaluate(Model& model, const Corpus& corpus, const std::string& name);
 
 }  // namespace translate

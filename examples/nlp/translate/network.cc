@@ -16,13 +16,13 @@ Ids beginnings(const Ids& tokens) {
 
 namespace {
 
-/// The tokens and the end.
+/// Tokens followed by the end.
 Ids with_end(Ids tokens) {
   tokens.push_back(kEndToken);
   return tokens;
 }
 
-/// The columns as a batch of vectors.
+/// Converts columns to a batch of vectors.
 Expression as_batch(const Expression& columns) {
   return reshape(columns, dynet::Dim({columns.dim().rows()}, columns.dim().cols()));
 }
@@ -118,7 +118,7 @@ Expression LstmNetwork::fits(const Memory& memory, const Expression& query) cons
 }
 
 Expression LstmNetwork::advance(State& state, unsigned last) {
-  // A token that was copied has no vector of its own.
+  // A token that can only be copied has no vector.
   const unsigned known = last < target_tokens_ ? last : kUnknownToken;
   const Expression x =
       dynet::concatenate({dropped(lookup(*graph_, target_table_, known)), state.seen});

@@ -12,17 +12,17 @@ namespace translate {
 
 using Ids = std::vector<unsigned>;
 
-/// The first tokens of every vocabulary: unknown, and the end of a text, which also begins it.
+/// First tokens of every vocabulary: unknown, and the end of a text, which is also the first input.
 inline constexpr unsigned kUnknownToken = 0, kEndToken = 1;
 
-/// Network inputs for each token of a text, and for its end: the token before.
+/// Inputs of the decoder for each token of a text and for its end: the previous token.
 Ids beginnings(const Ids& tokens);
 
 /// Network of a model.
 enum class Kind { kLstm, kTransformer };
 inline const nlp::Names<Kind> kKinds = {{Kind::kLstm, "lstm"}, {Kind::kTransformer, "transformer"}};
 
-/// How well a place of the source fits a state q of the LSTM; M are the columns that it read.
+/// Attention scores of the source positions for a state q of the LSTM; M has the source columns.
 enum class Attention {
   kDot,      ///< M' q / sqrt(size)
   kGeneral,  ///< M' W q
@@ -31,16 +31,16 @@ enum class Attention {
 inline const nlp::Names<Attention> kAttentions = {
     {Attention::kDot, "dot"}, {Attention::kGeneral, "general"}, {Attention::kAdditive, "additive"}};
 
-/// The shape of a network.
+/// Sizes and kind of a network.
 struct NetworkSettings {
   Kind kind = Kind::kLstm;
-  Attention attention = Attention::kGeneral;  ///< of an LSTM
+  Attention attention = Attention::kGeneral;  ///< for an LSTM
   unsigned size = 128;                        ///< of vectors and states
-  unsigned layers = 1;                        ///< of encoder and decoder each
-  unsigned heads = 4;                         ///< of a transformer
-  unsigned feed_forward = 512;                ///< size of its feed-forward layers
+  unsigned layers = 1;                        ///< of the encoder and of the decoder
+  unsigned heads = 4;                         ///< for a transformer
+  unsigned feed_forward = 512;                ///< inner size of feed-forward layers
   float dropout = 0.3f;
-  bool copy = false;  ///< an LSTM may copy tokens of the source
+  bool copy = false;  ///< copy mechanism of an LSTM
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
@@ -49,20 +49,20 @@ struct NetworkSettings {
   void check() const;  ///< see nlp::Checked
 };
 
-/// How translations are looked for.
+/// Settings of beam search.
 struct SearchSettings {
   std::size_t beam = 5;
-  std::size_t n = 1;  ///< translations of a text
+  std::size_t n = 1;  ///< translations per text
   double alpha = 1;   ///< the log-probability is divided by length^alpha
 };
 
-/// A text that is to be translated.
+/// A text to translate.
 struct Source {
-  Ids tokens;                     ///< in the source's vocabulary
-  dynet::ExtendedSource to_copy;  ///< in the target's, if it may be copied
+  Ids tokens;                     ///< in the source vocabulary
+  dynet::ExtendedSource to_copy;  ///< in the target vocabulary, if tokens may be copied
 };
 
-/// Bidirectional LSTMs read, an LSTM writes and looks at what was read; what it saw is part of its
+/// Bidirectional LSTM encoder and LSTM decoder with attention; the attention output is part of the
 /// next input (Luong, Pham, Manning, EMNLP 2015, section 3.3). A copy shares the weights.
 class LstmNetwork {
  public:
@@ -70,34 +70,34 @@ class LstmNetwork {
               dynet::ParameterCollection& parameters);
 
   struct Memory {
-    dynet::Expression columns, keys;  ///< {size,T}; what scores are made of
+    dynet::Expression columns, keys;  ///< {size,T}; keys for the scores
   };
   struct State {
     Memory memory;
     std::shared_ptr<const Source> source;
     dynet::RNNPointer at;
-    dynet::Expression seen;                 ///< goes into the next step
-    std::vector<dynet::Expression> looked;  ///< weights {T} of the source's tokens, by step
+    dynet::Expression seen;                 ///< attention output, for the next step
+    std::vector<dynet::Expression> looked;  ///< weights {T} of the source tokens, by step
   };
 
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  /// Before the first token of a translation.
+  /// State before the first token of a translation.
   State start(const Source& source);
-  /// The log-probabilities of what may follow `last`: of the vocabulary's tokens, then of those
-  /// that can be copied alone.
+  /// Log-probabilities of the token after `last`: of the vocabulary, then of tokens that can only
+  /// be copied.
   dynet::Expression step(State& state, unsigned last);
-  /// Scores {V,T+1} of the vocabulary's tokens, where T+1 tokens were read.
+  /// Scores {V,T+1} of the vocabulary after reading T+1 tokens.
   dynet::Expression scores(const Source& source, const Ids& read);
-  /// Minus the log-likelihood of a translation, of which `smoothing` goes to all tokens alike;
-  /// nothing does where tokens may be copied. `read` are its beginnings, or what stands for them.
+  /// Negative log-likelihood of a translation, with label smoothing unless tokens may be copied.
+  /// `read` are the inputs of the decoder.
   dynet::Expression loss(const Source& source, const Ids& target, float smoothing, const Ids& read);
 
  private:
   struct Steps {
-    dynet::Expression seen, fits;  ///< {size,T+1}, and of each place of the source
+    dynet::Expression seen, fits;  ///< {size,T+1}, and attention scores by source position
   };
   Steps steps(const Source& source, const Ids& read);
-  /// Returns how well each place of the source fits.
+  /// Makes a step; returns the attention scores of the source positions.
   dynet::Expression advance(State& state, unsigned last);
   dynet::Expression fits(const Memory& memory, const dynet::Expression& query) const;
   dynet::Expression dropped(const dynet::Expression& x) const;
@@ -105,7 +105,7 @@ class LstmNetwork {
   NetworkSettings settings_;
   unsigned target_tokens_ = 0;
   dynet::LookupParameter source_table_, target_table_;
-  std::vector<dynet::BiRNNBuilder<dynet::VanillaLSTMBuilder>> encoder_;  // one
+  std::vector<dynet::BiRNNBuilder<dynet::VanillaLSTMBuilder>> encoder_;  // a single element
   dynet::VanillaLSTMBuilder decoder_;
   dynet::Linear memory_, first_, query_, key_, weigh_, combine_, output_;
   dynet::CopyGate gate_;
@@ -114,7 +114,7 @@ class LstmNetwork {
   bool training_ = false;
 };
 
-/// Encoder and decoder of attention alone (Vaswani et al. 2017), norms first. A copy shares the
+/// Transformer encoder and decoder (Vaswani et al. 2017) with pre-normalization. A copy shares the
 /// weights.
 class TransformerNetwork {
  public:

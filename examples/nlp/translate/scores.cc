@@ -13,8 +13,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// The text with every pair of neighbours that fit replaced, from left to right: none is part of
-/// two.
+/// Replaces non-overlapping pairs of neighbours that match, from left to right.
 template <class First, class Second, class Replace>
 std::string with_pairs(const std::string& text, First first, Second second, Replace replace) {
   std::string result;
@@ -61,7 +60,7 @@ void count_ngrams(const Words& translation, const Words& reference, std::size_t 
   for (const auto& [ngram, count] : wanted) all.wanted += count;
 }
 
-/// Levenshtein's distance.
+/// Levenshtein distance.
 std::size_t edits(const Words& a, const Words& b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
@@ -141,14 +140,14 @@ double TranslationScores::bleu() const {
 }
 
 double TranslationScores::chrf() const {
-  constexpr double kRecall = 4;  // how much more recall counts than precision
+  constexpr double kRecall = 4;  // weight of recall relative to precision
   double precision = 0, recall = 0;
   for (const Matches& m : characters_of_) {
     if (m.found == 0 || m.wanted == 0) continue;
     precision += ratio(m.matched, m.found);
     recall += ratio(m.matched, m.wanted);
   }
-  // As many lengths count for both.
+  // Precision and recall average over the same number of lengths.
   std::size_t lengths = 0;
   for (const Matches& m : characters_of_) lengths += m.found > 0 && m.wanted > 0 ? 1 : 0;
   if (lengths == 0 || precision + recall == 0) return 0;

@@ -8,28 +8,28 @@
 
 namespace translate {
 
-/// The words of a text as mteval-v13a and sacreBLEU's `13a` find them: marks are words of their
-/// own, but for points and commas within numbers.
+/// Tokenizes like mteval-v13a and sacreBLEU's `13a`: punctuation marks are separate words, except
+/// periods and commas inside numbers.
 std::vector<std::string> tokenize_13a(std::string_view text);
 
-/// How like their references the translations of a corpus are. All figures are from 0 to 1 but for
-/// the word error rate, which has no upper limit.
+/// Similarity of translations to their references. All scores range from 0 to 1 except the word
+/// error rate, which has no upper limit.
 class TranslationScores {
  public:
-  /// One more translation: texts whose words stand between spaces.
+  /// Adds a translation; words are separated by spaces.
   void add(const std::string& translation, const std::string& reference);
 
-  /// BLEU (Papineni, Roukos, Ward, Zhu 2002) as sacreBLEU computes it: n-grams up to four words,
-  /// where none of a length match half of one, a quarter of one, ... counted instead.
+  /// BLEU (Papineni, Roukos, Ward, Zhu 2002) as in sacreBLEU: n-grams of up to four words, with
+  /// exponential smoothing: zero matches of a length count as 1/2, 1/4, ...
   double bleu() const;
-  /// chrF2 (Popović 2015) as sacreBLEU computes it: up to six characters, without white space.
+  /// chrF2 (Popović 2015) as in sacreBLEU: up to six characters, without white space.
   double chrf() const;
-  /// Edits of words by words of the references, as jiwer computes it.
+  /// Word edits over words of the references, as in jiwer.
   double word_error_rate() const;
-  /// Share of the translations that are their references, word for word.
+  /// Share of translations equal to their reference, word for word.
   double exact() const;
   std::size_t sentences() const { return sentences_; }
-  std::size_t words() const { return words_; }  ///< of the references
+  std::size_t words() const { return words_; }  ///< words of the references
 
  private:
   static constexpr std::size_t kWords = 4, kCharacters = 6;
@@ -38,8 +38,8 @@ class TranslationScores {
   };
 
   std::array<Matches, kWords> words_of_;            ///< by length of the n-gram
-  std::array<Matches, kCharacters> characters_of_;  ///< likewise
-  std::size_t tokens_ = 0, wanted_tokens_ = 0;      ///< as BLEU counts them
+  std::array<Matches, kCharacters> characters_of_;  ///< by length of the n-gram
+  std::size_t tokens_ = 0, wanted_tokens_ = 0;      ///< tokens of BLEU
   std::size_t sentences_ = 0, exact_ = 0, words_ = 0, edits_ = 0;
 };
 

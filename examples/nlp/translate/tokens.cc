@@ -19,7 +19,7 @@ Symbols characters_of_word(const std::string& word) {
   return parts;
 }
 
-/// The parts with these two made one wherever they follow each other.
+/// Merges all adjacent occurrences of a pair.
 Symbols merged(const Symbols& parts, const Both& both) {
   Symbols result;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -40,7 +40,7 @@ Pieces::Pieces(const std::map<std::string, std::size_t>& words, std::size_t merg
   };
   std::vector<Word> all;
   std::map<Both, std::size_t> counts;
-  std::map<Both, std::set<std::size_t>> places;  // words that have or had the pair
+  std::map<Both, std::set<std::size_t>> places;  // words that contain or contained the pair
   const auto count = [&](std::size_t w, bool add) {
     const auto& [parts, times] = all[w];
     for (std::size_t i = 0; i + 1 < parts.size(); ++i) {

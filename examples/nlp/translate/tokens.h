@@ -16,21 +16,20 @@ enum class Unit {
   kWord,
   kCharacter,
   kPiece,
-  kByData  ///< what fits the training data, until they are known
+  kByData  ///< chosen by the training data
 };
 inline const nlp::Names<Unit> kUnits = {
     {Unit::kWord, "word"}, {Unit::kCharacter, "char"}, {Unit::kPiece, "piece"}};
 
-/// Pieces of words that were learned from how often words come (byte-pair encoding; Sennrich,
-/// Haddow, Birch 2016): two neighbours that come together most often become one, again and again.
-/// A piece with which a word begins has kWordBegin before it.
+/// Subword units learned from word counts (byte-pair encoding; Sennrich, Haddow, Birch 2016):
+/// repeatedly merges the most frequent pair of neighbours. The first piece of a word starts with
+/// kWordBegin.
 class Pieces {
  public:
-  static constexpr const char* kWordBegin = "\u2581";  ///< as SentencePiece has it
+  static constexpr const char* kWordBegin = "\u2581";  ///< as in SentencePiece
 
   Pieces() = default;
-  /// Makes so many merges, or fewer where no pair comes twice. Of equally frequent pairs the
-  /// alphabetically first.
+  /// Learns `merges` merges, or fewer if no pair occurs twice. Ties are decided alphabetically.
   Pieces(const std::map<std::string, std::size_t>& words, std::size_t merges);
 
   std::vector<std::string> split(const std::string& word) const;
@@ -41,12 +40,13 @@ class Pieces {
   }
 
  private:
-  std::map<std::pair<std::string, std::string>, std::size_t> merges_;  ///< by pair: its place
+  std::map<std::pair<std::string, std::string>, std::size_t> merges_;  ///< rank of each pair
 };
 
-/// The tokens of a text whose words stand between single spaces. With characters a space is one.
+/// Tokens of a text with words separated by single spaces. With Unit::kCharacter a space is a
+/// token.
 std::vector<std::string> tokens_of(const std::string& text, Unit unit, const Pieces& pieces);
-/// The text again.
+/// The text of tokens, the inverse of tokens_of.
 std::string text_of(const std::vector<std::string>& tokens, Unit unit);
 
 }  // namespace translate

@@ -33,7 +33,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
       target_.push_back(model_.encode_target(pair.target, source_.back()));
       add_sample(target_.back().size() + 1, pair.source.size() + pair.target.size());
     }
-    if (model_.description().network.copy) return;  // which knows what to do with unknown ones
+    if (model_.description().network.copy) return;  // copies unknown words
     const TokenSettings& tokens = model_.description().tokens;
     const auto warn_of = [&](const std::string& option, Unit unit, const char* of, auto numbers) {
       const char* const what = unit == Unit::kWord        ? "words"
@@ -62,8 +62,8 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     return learn_from(graph, losses, update);
   }
 
-  /// The beginnings of the translations, in which some tokens are those that the model would have
-  /// written (scheduled sampling, Bengio et al. 2015; in two passes, Mihaylova and Martins 2019).
+  /// Inputs of the decoder, with some tokens replaced by the model's own predictions (scheduled
+  /// sampling, Bengio et al. 2015; in two passes, Mihaylova and Martins 2019).
   std::vector<Ids> texts_to_read(Model& model, dynet::ComputationGraph& graph,
                                  const Update& update) const {
     std::vector<Ids> read;
@@ -74,7 +74,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     std::vector<dynet::Expression> scores;
     for (const std::size_t pair : update.samples)
       scores.push_back(model.scores(source_[pair], target_[pair]));
-    graph.forward(scores.back());  // computes all of them
+    graph.forward(scores.back());  // computes all scores
     for (std::size_t i = 0; i < read.size(); ++i) {
       const std::vector<float> values = as_vector(scores[i].value());
       const auto tokens = static_cast<std::ptrdiff_t>(scores[i].dim().rows());
@@ -87,7 +87,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     return read;
   }
 
-  /// As many pairs as have so many tokens, of similar length.
+  /// Pairs of similar length, with a limited number of target tokens.
   std::vector<std::vector<std::size_t>> make_updates(const std::vector<std::size_t>& order,
                                                      Random& random) const override {
     std::vector<std::size_t> by_length = order;
@@ -108,7 +108,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
     return updates;
   }
 
-  /// It grows, then falls with the square root of the updates (Vaswani et al. 2017, section 5.3).
+  /// Linear warm-up, then inverse square root decay (Vaswani et al. 2017, section 5.3).
   float learning_rate(double epochs_done) const override {
     if (settings_.warmup == 0) return ModelTraining::learning_rate(epochs_done);
     return dynet::LearningRateSchedule::inverse_square_root(settings_.learning_rate,
@@ -144,10 +144,11 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   }
 
   std::vector<Source> source_;  ///< by pair
-  std::vector<Ids> target_;     ///< likewise
+  std::vector<Ids> target_;     ///< by pair
 };
 
-/// Words, or characters where most texts are one word and most words come but once; says so.
+/// Words, or characters if most texts are single words and most words are unique; prints the
+/// choice.
 Unit unit_for(const Corpus& train, std::string Pair::*side, const std::string& option,
               const std::string& texts) {
   Ratio single, rare;

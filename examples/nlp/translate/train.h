@@ -8,13 +8,13 @@
 
 namespace translate {
 
-/// How to train: what a resumed run must keep.
+/// Training settings, which must be equal in a resumed run.
 struct TrainSettings : nlp::TrainSettings {
-  unsigned tokens = 2000;  ///< most tokens of the translations of an update
-  float smoothing = 0.1f;  ///< probability that goes to all tokens alike
-  unsigned warmup = 0;     ///< updates until the learning rate is full; 0: it decays by epochs
+  unsigned tokens = 2000;  ///< maximum number of target tokens per update
+  float smoothing = 0.1f;  ///< total probability of label smoothing
+  unsigned warmup = 0;     ///< updates of learning rate warm-up; 0: decay by epochs
   float average = 0;       ///< see nlp::ModelTraining::average
-  float own_tokens = 0;    ///< probability that a token that it would have written is read
+  float own_tokens = 0;    ///< probability of reading the model's own token (scheduled sampling)
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
@@ -29,7 +29,7 @@ struct TrainCommand : nlp::TrainCommand {
   TrainCommand();
   void add_settings(nlp::Options& options) override;
   void run() override;
-  /// Chooses the units that the user has left open, and says on standard error why.
+  /// Selects the units that the user left open, and prints the reasons on standard error.
   void choose_units(const Corpus& pairs);
   /// Stores the data settings of this run in the description of the model of --init.
   void describe_data(Description& saved) const {
@@ -42,7 +42,7 @@ struct TrainCommand : nlp::TrainCommand {
   TrainSettings settings;
 };
 
-/// Trains a new model or goes on with a run, see nlp::run_epochs.
+/// Trains a new model or resumes a run, see nlp::run_epochs.
 void train(const TrainCommand& command, const nlp::Parts<Corpus>& data, std::ostream& out);
 
 }  // namespace translate

@@ -25,7 +25,7 @@ std::string probabilities(const Prediction& prediction) {
   return join(texts, " ");
 }
 
-/// Trees of a readable length from all over the treebank.
+/// Shows trees of moderate size, evenly spaced over the treebank.
 void show_trees(Model& model, const Treebank& trees, std::size_t count, std::ostream& out) {
   const auto readable = [](const Tree& t) { return t.nodes.size() >= 15 && t.nodes.size() <= 59; };
   const Labels& labels = model.description().labels;
@@ -46,12 +46,12 @@ void show_trees(Model& model, const Treebank& trees, std::size_t count, std::ost
   out.flush();
 }
 
-/// How the lines to classify are written.
+/// Formats of lines to classify.
 enum class Format { kAuto, kTrees, kText };
 const Names<Format> kFormats = {
     {Format::kAuto, "auto"}, {Format::kTrees, "trees"}, {Format::kText, "text"}};
 
-/// "(3" or "(good", if that is a label, as trees begin and few sentences do.
+/// True for lines that start like a tree, "(3" or "(good" with a label.
 bool begins_like_a_tree(std::string_view line, const Labels& labels) {
   const std::size_t at = line.find_first_not_of(" \t");
   if (at == std::string_view::npos || at + 1 >= line.size() || line[at] != '(') return false;
@@ -59,7 +59,7 @@ bool begins_like_a_tree(std::string_view line, const Labels& labels) {
   return is_digit(behind[0]) || labels.find(behind.substr(0, behind.find_first_of(" \t()")));
 }
 
-/// A line of JSON: what the columns of the other format hold, and with `trees` the tree.
+/// JSON line with the contents of the columns, and with `trees` the tree.
 Json json_of(const Tree& tree, const Prediction& prediction, const Labels& labels, bool trees) {
   Json probabilities = Json::object();
   for (unsigned label = 0; label < labels.size(); ++label) {
@@ -138,7 +138,7 @@ class Classify : public LinesCommand<Model> {
                     });
   }
 
-  /// A line of the answer.
+  /// Output line of a tree.
   std::string text_of(const Tree& tree, const Prediction& prediction, const Labels& labels) const {
     if (json_) return json_line(json_of(tree, prediction, labels, trees_));
     const unsigned label = prediction.labels.back();

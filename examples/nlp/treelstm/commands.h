@@ -6,10 +6,11 @@
 
 namespace treelstm {
 
-/// Scores a saved model.
+/// The command `eval`: scores a saved model.
 std::unique_ptr<nlp::Command> eval_command();
-/// Labels trees or sentences, one a line: the label, its name, the probabilities of all labels, and
-/// the words or the labelled tree, with tabs between them. A blank line stays one.
+/// The command `classify`: labels trees or sentences, one a line: the label, its name, the
+/// probabilities of all labels, and the words or the labelled tree, separated by tabs. Blank lines
+/// are preserved.
 std::unique_ptr<nlp::Command> classify_command();
 
 }  // namespace treelstm

@@ -11,7 +11,7 @@ namespace {
 
 using LabelCounts = std::vector<std::size_t>;
 
-/// Most frequent label; the smallest one of equally frequent labels.
+/// Most frequent label; the smallest of equally frequent labels.
 unsigned most_frequent(const LabelCounts& counts) {
   return static_cast<unsigned>(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }

@@ -17,8 +17,8 @@ namespace treelstm {
 /// Predicted labels of a tree.
 struct Prediction {
   std::vector<unsigned> labels;  ///< by node
-  std::vector<float> root;       ///< probabilities of the root's labels
-  /// Whether the root is rather positive than negative, the neutral label left aside.
+  std::vector<float> root;       ///< probabilities of labels of the root
+  /// True if the root is more probably positive than negative, ignoring the neutral label.
   bool positive(unsigned neutral) const;
 
   template <typename Archive>
@@ -27,12 +27,12 @@ struct Prediction {
   }
 };
 
-/// The trivial classifier: the labels that are most frequent in training, whatever the words.
+/// The trivial classifier: the most frequent labels of the training data.
 class Majority {
  public:
   Majority() = default;
   Majority(const Treebank& train, unsigned labels);
-  /// The most frequent label of the roots for the root, that of all nodes for every other node.
+  /// The most frequent root label for the root, the most frequent label overall for other nodes.
   Prediction predict(const Tree& tree) const;
 
   template <typename Archive>
@@ -42,11 +42,11 @@ class Majority {
       archive& root_shares_;
       return;
     }
-    std::array<float, 5> five{};  // when there were no other labels than SST's
+    std::array<float, 5> five{};  // format before other label sets: the labels of SST
     archive& five;
     root_shares_.assign(five.begin(), five.end());
   }
-  /// Throws nlp::UserError unless it is that of so many labels.
+  /// Throws nlp::UserError unless it belongs to this number of labels.
   void check(unsigned labels) const;
 
  private:
@@ -55,17 +55,17 @@ class Majority {
   std::vector<float> root_shares_;
 };
 
-/// How well predictions agree with the trees.
+/// Agreement of predictions with the trees.
 struct Scores {
-  nlp::Ratio root;     ///< one of the labels
-  nlp::Ratio binary;   ///< positive or negative, over the trees that are not neutral
-  nlp::Ratio all;      ///< every node
-  nlp::Ratio phrases;  ///< every node but the leaves
+  nlp::Ratio root;     ///< accuracy of the root label
+  nlp::Ratio binary;   ///< positive or negative, over trees that are not neutral
+  nlp::Ratio all;      ///< all nodes
+  nlp::Ratio phrases;  ///< inner nodes
 
   void add(const Tree& tree, const Prediction& prediction, const Labels& labels);
 };
 
-/// Trees scored by the model and by the trivial classifier.
+/// Scores of trees for the model and the trivial classifier.
 struct Report {
   Report(std::string report_name, const Labels& labels_of_trees);
 
@@ -81,7 +81,7 @@ struct Report {
   nlp::Counts counts() const;
   const nlp::LabelScores& label_scores() const { return roots; }
   const nlp::LabelScores& confusion() const { return roots; }
-  /// A few lines with both side by side.
+  /// Prints both side by side in a few lines.
   void print(std::ostream& out) const;
 };
 

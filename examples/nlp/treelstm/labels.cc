@@ -14,7 +14,7 @@ using nlp::in_quotes;
 
 constexpr const char* kNeutral = "neutral";
 
-/// A number below `limit`, written as numbers usually are.
+/// Parses a number below `limit`, without leading zeros.
 std::optional<unsigned> number_of(std::string_view text, unsigned limit) {
   constexpr std::size_t kMostDigits = 4;
   if (text.empty() || text.size() > kMostDigits || (text.size() > 1 && text[0] == '0')) return {};
@@ -130,7 +130,7 @@ Labels LabelCollector::resolve(const std::vector<std::string>& names) const {
     if (names.empty()) return !nlp::is_digit(text[0]) && text[0] != '-';
     return std::find(names.begin(), names.end(), text) != names.end();
   };
-  // If one of them is a name, all must be.
+  // If one label is a name, all must be names.
   const bool named =
       std::any_of(seen_.begin(), seen_.end(), [&](const Seen& s) { return is_name(s.written); });
   std::set<std::string> sorted;

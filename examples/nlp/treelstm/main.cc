@@ -1,5 +1,5 @@
-// Trains, scores and runs a tree-LSTM for sentiment. `treelstm --help` and `treelstm train --help`
-// say how.
+// Trains, scores and runs a tree-LSTM for sentiment. See `treelstm --help` and
+// `treelstm train --help`.
 
 #include "examples/nlp/treelstm/commands.h"
 #include "examples/nlp/treelstm/train.h"

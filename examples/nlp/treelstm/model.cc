@@ -25,7 +25,7 @@ TreeLstm::TreeLstm(unsigned word, unsigned hidden, dynet::ParameterCollection& c
   static_assert(kNames.size() == kCount);
   for (std::size_t w = 0; w < kCount; ++w) {
     if (w >= kBi) {
-      // Forget gates are open at first, so that what the leaves say reaches the root.
+      // Forget gates are open initially, so that the root depends on the leaves.
       const dynet::ParameterInitConst init(w == kBf ? 1.0f : 0.0f);
       weights_[w] = collection.add_parameters({hidden}, init, kNames[w]);
     } else {
@@ -175,7 +175,7 @@ std::vector<Prediction> Model::predict(dynet::ComputationGraph& graph,
       const auto best = std::max_element(at, at + labels);
       predictions[i].labels.push_back(static_cast<unsigned>(best - at));
     }
-    predictions[i].root.assign(at - labels, at);  // the root comes last
+    predictions[i].root.assign(at - labels, at);  // the root is the last node
   }
   return predictions;
 }

@@ -15,8 +15,8 @@
 
 namespace treelstm {
 
-/// The binary tree-LSTM of Tai, Socher and Manning (ACL 2015), section 3.2 with N = 2, where leaves
-/// have words and inner nodes have children, left (l) and right (r):
+/// Binary tree-LSTM of Tai, Socher and Manning (ACL 2015), section 3.2 with N = 2, where leaves
+/// have words and inner nodes have a left (l) and a right (r) child:
 ///
 ///   leaf   i = s(Wi x + bi)      inner   i = s(Uil hl + Uir hr + bi)
 ///          o = s(Wo x + bo)              o = s(Uol hl + Uor hr + bo)
@@ -25,15 +25,15 @@ namespace treelstm {
 ///          c = i * u                     c = i * u + f * cl + g * cr
 ///          h = o * tanh(c)               h = o * tanh(c)
 ///
-/// with s the logistic function and * element by element.
+/// where s is the logistic function and * is elementwise.
 class TreeLstm {
  public:
-  /// State that a node passes to its parent.
+  /// State of a node, passed to its parent.
   struct State {
     dynet::Expression h, c;
   };
 
-  /// The parameters have the names above.
+  /// Parameters are named as above.
   TreeLstm(unsigned word, unsigned hidden, dynet::ParameterCollection& collection);
 
   /// Declares the weights in a graph, for the nodes declared after it.
@@ -45,7 +45,7 @@ class TreeLstm {
   enum Weight {
     kWi,
     kWo,
-    kWu,  // of words
+    kWu,  // input weights above
     kUil,
     kUir,
     kUol,
@@ -55,7 +55,7 @@ class TreeLstm {
     kUfl,
     kUfr,
     kUgl,
-    kUgr,  // of children
+    kUgr,  // child weights above
     kBi,
     kBo,
     kBu,
@@ -73,9 +73,9 @@ class TreeLstm {
 
 /// The shape of a model.
 struct ModelSettings {
-  unsigned word = 128;    ///< size of a word's vector
-  unsigned hidden = 128;  ///< of h and of c
-  float dropout = 0.5f;   ///< of words, and of h before the labels
+  unsigned word = 128;    ///< size of a word vector
+  unsigned hidden = 128;  ///< size of h and c
+  float dropout = 0.5f;   ///< of words, and of h before the output layer
   bool keep_case = false;
 
   template <typename Archive>
@@ -85,10 +85,10 @@ struct ModelSettings {
   void check() const;  ///< see nlp::Checked
 };
 
-/// All of a model but its weights: enough to make a model of the same shape.
+/// Everything of a model except the weights; determines its shape.
 struct Description {
   ModelSettings settings;
-  std::vector<std::string> words;  ///< that have a vector; the first one stands for all others
+  std::vector<std::string> words;  ///< with a vector; the first is the unknown word
   Majority majority;
   Labels labels;
 
@@ -98,7 +98,7 @@ struct Description {
     if (version > 0) {
       archive& labels;
     } else {
-      labels = Labels::of_sentiment();  // when there were no others
+      labels = Labels::of_sentiment();  // default of version 0
     }
   }
   void check() const;  ///< see nlp::Checked
@@ -108,34 +108,33 @@ struct Description {
 Description describe(const ModelSettings& settings, const Treebank& train,
                      const Labels& labels = Labels::of_sentiment());
 
-/// The word as a model of these settings sees it.
+/// Normalized word for a model with these settings.
 std::string view_of(const std::string& word, const ModelSettings& settings);
 
-/// Words, a tree-LSTM over them, and at every node a softmax over the labels, of V h + a.
+/// Word vectors, a tree-LSTM over them, and at every node a softmax over the labels, of V h + a.
 class Model : public nlp::DescribedModel<Description> {
  public:
-  static constexpr const char* kProgram = "treelstm";  ///< whose files it is saved in
+  static constexpr const char* kProgram = "treelstm";  ///< program name in its files
 
   Model(Description description, const nlp::Start& start);
 
-  /// After every update the weights of the network, not the word vectors, are multiplied by 1 -
-  /// `decay`.
+  /// Multiplies the weights of the network, except word vectors, by 1 - `decay` after every update.
   void set_weight_decay(float decay) { network_.set_weight_decay_lambda(decay); }
 
-  /// The numbers of the leaves' words, in the order of the sentence.
+  /// Numbers of the leaves' words, in sentence order.
   std::vector<unsigned> encode(const Tree& tree) const;
 
   /// Declares the parameters in an empty graph; trees declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  /// Minus the log-likelihood of the labels, summed over all nodes; `words` are the encoded ones,
-  /// of which some may be replaced by 0, the unknown word.
+  /// Negative log-likelihood of the labels, summed over all nodes; `words` are encoded and may
+  /// contain 0, the unknown word, in place of hidden words.
   dynet::Expression loss(dynet::ComputationGraph& graph, const Tree& tree,
                          const std::vector<unsigned>& words);
-  /// Predictions for these trees; the trees share a graph, which is cleared before.
+  /// Predictions for these trees; all share one graph, which is cleared first.
   std::vector<Prediction> predict(dynet::ComputationGraph& graph, std::span<const Tree> trees);
 
  private:
-  /// The scores of the labels, by node.
+  /// Scores of the labels, by node.
   std::vector<dynet::Expression> scores(dynet::ComputationGraph& graph, const Tree& tree,
                                         const std::vector<unsigned>& words) const;
   dynet::Expression dropped(const dynet::Expression& x) const;

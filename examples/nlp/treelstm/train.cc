@@ -98,7 +98,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
   }
 
   std::vector<std::vector<unsigned>> words_;  ///< by tree
-  std::vector<double> hide_;                  ///< probabilities, by word
+  std::vector<double> hide_;                  ///< probability per word
 };
 
 }  // namespace
@@ -155,7 +155,7 @@ void TrainCommand::run() {
   }
   const auto read = [&](const TextSource& file) {
     if (known) return read_trees(file, labels);
-    known = true;  // dev and test have the labels of the training data
+    known = true;  // dev and test use the labels of the training data
     LabelledTrees found = read_trees_and_labels(file, labels.names());
     labels = found.labels;
     return std::move(found.trees);

@@ -10,11 +10,11 @@
 
 namespace treelstm {
 
-/// Nodes whose accuracy on the dev trees decides which epoch is best: roots, or all nodes.
+/// Nodes whose accuracy on the dev trees selects the best epoch: roots, or all nodes.
 enum class Select { kRoot, kNodes };
 inline const nlp::Names<Select> kSelects = {{Select::kRoot, "root"}, {Select::kNodes, "nodes"}};
 
-/// How to train: what a resumed run must keep.
+/// Training settings, which must be equal in a resumed run.
 struct TrainSettings : nlp::TrainSettings {
   float weight_decay = 1e-5f;  ///< see Model::set_weight_decay
   Select select = Select::kRoot;
@@ -33,11 +33,11 @@ struct TrainCommand : nlp::TrainCommand {
   void add_settings(nlp::Options& options) override;
   void run() override;
 
-  Description description;  ///< its labels are those that --labels names
+  Description description;  ///< the labels are those of --labels
   TrainSettings settings;
 };
 
-/// Trains a new model or goes on with a run, see nlp::run_epochs. The description of the command
+/// Trains a new model or resumes a run, see nlp::run_epochs. The description of the command
 /// has the labels of the data.
 void train(const TrainCommand& command, const nlp::Parts<Treebank>& data, std::ostream& out);
 

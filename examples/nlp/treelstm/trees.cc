@@ -17,13 +17,13 @@ using nlp::in_quotes;
 bool is_separator(char c) { return c == ' ' || c == '\t'; }
 bool is_bracket(char c) { return c == '(' || c == ')'; }
 
-/// The number of a label as it is written, in a column that counts from 1; none if it is wrong.
+/// Parses a label at a column, from 1, as a number; empty if it is invalid.
 using LabelNumber = std::function<std::optional<unsigned>(std::string_view, std::size_t)>;
 
-/// Reads one line from left to right, with the brackets that are open on a stack of its own.
+/// Parser of one line, with an explicit stack of open brackets.
 class Parser {
  public:
-  /// `expected` says what labels there may be.
+  /// `expected` describes valid labels in errors.
   Parser(std::string_view line, const std::string& file, std::size_t line_number,
          const LabelNumber& label_number, const std::string& expected)
       : line_(line),
@@ -127,7 +127,7 @@ class Parser {
     (parent.left == Node::kNone ? parent.left : parent.right) = place;
   }
 
-  /// The node that is open must be able to take something more.
+  /// Throws if the open node is complete.
   void require_room(const std::string& instead) const {
     if (open_.empty() || !open_.back().is_full()) return;
     fail(open_.back().has_word ? "expected ')' behind the word " + in_quotes(open_.back().node.word)
@@ -148,7 +148,7 @@ class Parser {
 const nlp::Names<Shape> kShapes = {
     {Shape::kBalanced, "balanced"}, {Shape::kRight, "right"}, {Shape::kLeft, "left"}};
 
-/// `parse` makes a tree of a line and its number.
+/// `parse` converts a line and its number to a tree.
 template <typename Parse>
 Treebank parse_lines(const std::vector<std::string>& lines, const nlp::TextSource& source,
                      Parse parse) {
@@ -211,7 +211,7 @@ LabelledTrees read_trees_and_labels(const nlp::TextSource& source,
     try {
       return Parser(line, name, number, add, "a label").parse();
     } catch (const nlp::LineError&) {
-      collector.shrink(before);  // labels of what is no tree
+      collector.shrink(before);  // drops the labels of a malformed tree
       throw;
     }
   };
@@ -252,7 +252,7 @@ Shape shape_from_name(const std::string& name) { return nlp::value_of(kShapes, n
 
 Tree make_tree(const std::vector<std::string>& words, Shape shape) {
   Tree tree;
-  std::vector<std::size_t> row;  // the trees that are to be joined
+  std::vector<std::size_t> row;  // roots of the trees to join
   const auto join = [&](std::size_t left, std::size_t right) {
     tree.nodes.push_back({0, left, right, ""});
     return tree.nodes.size() - 1;

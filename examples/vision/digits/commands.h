@@ -6,10 +6,10 @@
 
 namespace digits {
 
-/// Scores a saved model.
+/// The command `eval`: scores a saved model.
 std::unique_ptr<nlp::Command> eval_command();
-/// Labels files of pictures, a line for each: the label, the probabilities of all labels, the most
-/// probable first, and the file, with tabs between them.
+/// The command `classify`: labels picture files, one line each: the label, the probabilities of all
+/// labels in descending order, and the file, separated by tabs.
 std::unique_ptr<nlp::Command> classify_command();
 
 }  // namespace digits

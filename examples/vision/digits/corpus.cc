@@ -30,12 +30,12 @@ bool is_there(const std::string& path) {
   return fs::exists(path, unknown);
 }
 
-/// An array of bytes in the format IDX: two zeros, the type 8, the number of dimensions, the
-/// dimensions as four bytes each, the highest first, then the bytes.
+/// Array of bytes in the format IDX: two zeros, the type 8, the number of dimensions, the
+/// big-endian dimensions of four bytes each, then the values.
 struct Idx {
   std::vector<std::size_t> dims;
   std::string bytes;
-  std::size_t begin = 0;  ///< of the values
+  std::size_t begin = 0;  ///< begin of the values
 
   std::uint8_t at(std::size_t i) const { return static_cast<std::uint8_t>(bytes[begin + i]); }
 };
@@ -65,7 +65,7 @@ Idx read_idx(const std::string& path, std::size_t dims, const std::string& what)
 }
 
 Corpus read_idx_pair(const std::string& path) {
-  // A name may have a colon itself.
+  // A file name may itself contain a colon.
   std::size_t colon = path.find(':');
   while (colon != std::string::npos && !is_there(path.substr(0, colon)) &&
          path.find(':', colon + 1) != std::string::npos) {
@@ -95,8 +95,7 @@ Corpus read_idx_pair(const std::string& path) {
   return corpus;
 }
 
-/// The numbers of a line, which commas or white space separate. Semeion's are also written as
-/// 1.0000.
+/// Numbers of a line, separated by commas or white space. Semeion writes them as 1.0000.
 std::vector<unsigned> numbers_of(const std::string& line, const std::string& path,
                                  std::size_t number) {
   std::string spaced = line;
@@ -118,7 +117,7 @@ std::vector<unsigned> numbers_of(const std::string& line, const std::string& pat
   return values;
 }
 
-/// Side of the pictures, and the largest value of a pixel.
+/// Side length of the pictures, and maximum pixel value.
 struct LineFormat {
   unsigned side, most;
   unsigned pixels() const { return side * side; }
@@ -180,7 +179,7 @@ Corpus read_lines(const std::string& path, Format format) {
 
 bool is_hidden(const fs::path& path) { return path.filename().string()[0] == '.'; }
 
-/// Sorted, so that the order is the same everywhere.
+/// Sorted entries of a folder, for a reproducible order.
 std::set<fs::path> entries(const fs::path& folder) {
   std::set<fs::path> all;
   try {
@@ -231,7 +230,7 @@ std::string size_text(unsigned height, unsigned width) {
 }
 
 std::vector<unsigned> folds_of(std::size_t samples, unsigned folds, std::uint64_t seed) {
-  constexpr std::uint64_t kFolds = 5;  // a purpose beside those of nlp::derived_seed's others
+  constexpr std::uint64_t kFolds = 5;  // not a purpose of nlp::derived_seed elsewhere
   std::vector<unsigned> parts(samples);
   for (std::size_t i = 0; i < samples; ++i) parts[i] = static_cast<unsigned>(i % folds);
   nlp::Random random(nlp::derived_seed(seed, kFolds));

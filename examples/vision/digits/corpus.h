@@ -14,17 +14,17 @@ namespace digits {
 struct Sample {
   std::string label;
   Picture picture;
-  std::size_t place = 0;  ///< of its file, from 1: a line, or one of many pictures
+  std::size_t place = 0;  ///< line in its file, or index in it, from 1
 };
 using Corpus = std::vector<Sample>;
 
-/// How labelled pictures are stored.
+/// Formats of labelled pictures.
 enum class Format {
-  kAuto,       ///< what the file is
-  kIdx,        ///< IMAGES:LABELS, two files as MNIST has them
-  kSemeion,    ///< a line each: 256 pixels, 0 or 1, and the digit, or ten columns for it
-  kOptdigits,  ///< a line each: 64 pixels of 0 to 16, and the digit, with commas between them
-  kFolder      ///< a folder with a folder for each label, of pictures that read_picture reads
+  kAuto,       ///< detected
+  kIdx,        ///< IMAGES:LABELS, two files as in MNIST
+  kSemeion,    ///< one picture a line: 256 pixels, 0 or 1, and the digit, or ten indicator columns
+  kOptdigits,  ///< one picture a line: 64 pixels from 0 to 16, and the digit, separated by commas
+  kFolder      ///< a folder per label with pictures for read_picture
 };
 inline const nlp::Names<Format> kFormats = {{Format::kAuto, "auto"},
                                             {Format::kIdx, "idx"},
@@ -32,19 +32,18 @@ inline const nlp::Names<Format> kFormats = {{Format::kAuto, "auto"},
                                             {Format::kOptdigits, "optdigits"},
                                             {Format::kFolder, "folder"}};
 
-/// Reads labelled pictures. A folder, or two names with a colon between them, are what they look
-/// like; of another file its first line tells. Files may be compressed by gzip. Throws
-/// nlp::UserError, with the file and, where it has some, the line, for what does not follow its
-/// format, or holds no picture.
+/// Reads labelled pictures. kAuto detects folders and pairs of names with a colon, and other
+/// formats by their first line. Files may be gzipped. Throws nlp::UserError, with the file and the
+/// line if there is one, for malformed contents and for data without pictures.
 Corpus read_corpus(const std::string& path, Format format);
 
-/// All pictures in one size.
+/// Scales all pictures to one size.
 void scale(Corpus& corpus, unsigned height, unsigned width);
 
 /// "28x28"
 std::string size_text(unsigned height, unsigned width);
 
-/// Cuts pictures into so many parts of about one size, drawn by the seed: the part of each.
+/// Splits samples randomly into parts of nearly equal size; returns the part of each sample.
 std::vector<unsigned> folds_of(std::size_t samples, unsigned folds, std::uint64_t seed);
 
 }  // namespace digits

@@ -61,7 +61,7 @@ std::string drawing(const std::vector<float>& filters, unsigned height, unsigned
       const std::size_t n = confusion.taken(labels[i].label, labels[k].label);
       const double share = total == 0 ? 0 : static_cast<double>(n) / static_cast<double>(total);
       const unsigned x = kMargin + k * kCell, y = top + i * kCell;
-      // The root, so that rare mistakes are seen.
+      // The square root makes rare mistakes visible.
       body += rectangle(x, y, kCell, std::lround(255 * (1 - std::sqrt(share))));
       if (n > 0) {
         const std::string light = share > 0.25 ? " fill=\"white\"" : "";

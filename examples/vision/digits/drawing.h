@@ -7,9 +7,9 @@
 
 namespace digits {
 
-/// A picture in the format SVG: the filters {height,width,1,n}, column by column as a parameter has
-/// them, from black for the lowest weight of one to white for its highest, and the confusion
-/// matrix, a row for each right label, darker the larger its share of the row.
+/// SVG picture of filters {height,width,1,n}, column-major like the parameter, from black for the
+/// smallest to white for the largest weight of each filter, and of the confusion matrix, one row
+/// per correct label, darker for larger shares of the row.
 std::string drawing(const std::vector<float>& filters, unsigned height, unsigned width,
                     const nlp::LabelScores& confusion);
 

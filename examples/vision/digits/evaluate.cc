@@ -38,7 +38,7 @@ std::string most_frequent_label(const Corpus& train) {
 }
 
 double Report::decisive() const {
-  // The mean probability, below one, never outweighs one more picture that is right.
+  // A mean probability, below one, never outweighs one more correct picture.
   const auto total = static_cast<double>(std::max<std::size_t>(1, model.total));
   return (static_cast<double>(model.right) + sureness / total) / total;
 }

@@ -11,29 +11,30 @@
 
 namespace digits {
 
-/// The labels of a corpus, each once: numbers by their value, before all others, which are sorted.
+/// Distinct labels of a corpus: numbers in numeric order, then other labels sorted.
 std::vector<std::string> labels_of(const Corpus& corpus);
 
-/// The trivial classifier: the label that is most frequent in training, the first of equally
-/// frequent ones.
+/// The trivial classifier: the most frequent label of the training data, the first of equally
+/// frequent labels.
 std::string most_frequent_label(const Corpus& train);
 
-/// Pictures scored by the model and by the trivial classifier.
+/// Scores of the model and of the trivial classifier.
 struct Report {
   std::string name;
   nlp::Ratio model;
   nlp::Ratio baseline;
-  double sureness = 0;      ///< sum of the probabilities that the model gives to the right labels
-  std::size_t unknown = 0;  ///< pictures whose label the model does not have
+  double sureness = 0;      ///< summed probabilities of the correct labels
+  std::size_t unknown = 0;  ///< pictures with a label unknown to the model
   nlp::LabelScores labels = nlp::LabelScores("pictures");  ///< of the model
 
-  /// The accuracy, and for models with as many right ones how sure they are: more is better.
+  /// Score for model selection, higher is better: the accuracy; ties are decided by the
+  /// probabilities of correct labels.
   double decisive() const;
   nlp::Figures figures() const;
   nlp::Counts counts() const;
   const nlp::LabelScores& label_scores() const { return labels; }
   const nlp::LabelScores& confusion() const { return labels; }
-  /// A few lines with both side by side.
+  /// Prints both side by side in a few lines.
   void print(std::ostream& out) const;
 };
 

@@ -1,5 +1,5 @@
-// Trains, scores and runs a classifier of small pictures. `digits --help` and `digits train --help`
-// say how.
+// Trains, scores and runs a classifier of small pictures. See `digits --help` and
+// `digits train --help`.
 
 #include "examples/vision/digits/commands.h"
 #include "examples/vision/digits/train.h"

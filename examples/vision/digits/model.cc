@@ -14,7 +14,7 @@ namespace {
 using dynet::Expression;
 
 constexpr unsigned kWindow = 3, kBlocks = 4;
-constexpr unsigned kLargest = 16;  ///< with as many rows or columns, pictures are halved
+constexpr unsigned kLargest = 16;  ///< pictures with at least as many rows or columns are halved
 constexpr std::size_t kTogether = 64;
 
 dynet::Parameter filters(dynet::ParameterCollection& to, unsigned in, unsigned out,

@@ -13,15 +13,15 @@
 
 namespace digits {
 
-/// A model's pictures have at most so many rows, and so many columns.
+/// Maximum number of rows and of columns of a model's pictures.
 inline constexpr unsigned kLargestSide = 512;
 
-/// The shape of a model, and how its pictures are varied in training.
+/// Sizes of a model, and data augmentation.
 struct ModelSettings {
-  unsigned channels = 24;  ///< of the first half; twice as many in the second
-  float dropout = 0.2f;    ///< before the labels
-  unsigned shift = 2;      ///< pixels, up, down, left or right, at most
-  bool mirror = false;     ///< left becomes right, half of the time
+  unsigned channels = 24;  ///< in the first half; twice as many in the second half
+  float dropout = 0.2f;    ///< before the output layer
+  unsigned shift = 2;      ///< maximum shift in pixels, vertically and horizontally
+  bool mirror = false;     ///< true: mirrors half of the pictures
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
@@ -30,11 +30,11 @@ struct ModelSettings {
   void check() const;  ///< see nlp::Checked
 };
 
-/// All of a model but its weights: enough to make a model of the same shape.
+/// Everything of a model except the weights; determines its shape.
 struct Description {
-  nlp::Split split;  ///< of the training data, so that eval finds the same parts
+  nlp::Split split;  ///< of the training data, to find the same parts in eval
   ModelSettings settings;
-  unsigned height = 0, width = 0;   ///< of the pictures that it reads
+  unsigned height = 0, width = 0;   ///< size of the pictures
   std::vector<std::string> labels;  ///< in the order of labels_of
   std::string most_frequent;        ///< label in training
 
@@ -45,13 +45,13 @@ struct Description {
   void check() const;  ///< see nlp::Checked
 };
 
-/// Description for training data whose pictures are of one size.
+/// Description for training data of one picture size.
 Description describe(const nlp::Split& split, const ModelSettings& settings, const Corpus& train);
 
 /// Predicted label of a picture.
 struct Prediction {
-  unsigned label = 0;                ///< the most probable one
-  std::vector<float> probabilities;  ///< of all labels
+  unsigned label = 0;                ///< the most probable label
+  std::vector<float> probabilities;  ///< by label
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
@@ -59,25 +59,25 @@ struct Prediction {
   }
 };
 
-/// Pixels as a model reads them, column by column: -1 to 1.
+/// Pixels as model input, column-major, from -1 to 1.
 using Pixels = std::vector<float>;
 Pixels encode(const Picture& picture);
-/// The picture moved down and right by so many pixels, or up and left, black where nothing comes
-/// from, and mirrored before.
+/// The picture, optionally mirrored, then shifted down and right, or up and left by negative
+/// numbers; uncovered pixels are black.
 Pixels varied(const Pixels& pixels, unsigned height, unsigned width, int down, int right,
               bool mirrored);
 
-/// Ten convolutions of 3x3 with normalization: one of the pixels, two residual blocks of two, one
-/// that halves height and width and doubles the channels, two blocks more. Pictures with 16 rows or
-/// columns or more are halved by pooling after the first convolution, until they have fewer. The
-/// labels' scores are an affine transform of the mean and of the largest value of each channel.
+/// Ten 3x3 convolutions with normalization: one on the pixels, two residual blocks of two, one that
+/// halves height and width and doubles the channels, two more blocks. Max pooling after the first
+/// convolution repeatedly halves pictures to below 16 rows and columns. The scores of labels are an
+/// affine function of the mean and the maximum of each channel.
 class Model : public nlp::DescribedModel<Description> {
  public:
-  static constexpr const char* kProgram = "digits";  ///< whose files it is saved in
+  static constexpr const char* kProgram = "digits";  ///< program name in its files
 
   Model(Description description, const nlp::Start& start);
 
-  /// The number of the label, which training must have had.
+  /// Number of a label of the training data.
   unsigned label_number(const std::string& label) const;
   bool has_label(const std::string& label) const { return labels_.contains(label); }
   /// Warns of labels in the data that the model does not know.
@@ -85,16 +85,16 @@ class Model : public nlp::DescribedModel<Description> {
 
   /// Declares the parameters in an empty graph; pictures declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  /// Minus the log-likelihood of the labels, summed over a batch of pictures of the model's size.
+  /// Negative log-likelihood of the labels, summed over a batch of pictures of the model's size.
   dynet::Expression loss(dynet::ComputationGraph& graph, std::span<const Pixels> pictures,
                          const std::vector<unsigned>& labels);
-  /// Predictions for the pictures, in a graph that is cleared before.
+  /// Predictions for the pictures, in one graph, which is cleared first.
   std::vector<Prediction> predict(dynet::ComputationGraph& graph, std::span<const Pixels> pictures);
   /// The filters of the first convolution {3,3,1,channels}.
   dynet::Parameter first_filters() const { return first_; }
 
  private:
-  /// The scores of the labels, with a batch of the pictures.
+  /// Scores of the labels, batched over the pictures.
   dynet::Expression scores(dynet::ComputationGraph& graph, std::span<const Pixels> pictures);
 
   dynet::Dict labels_;

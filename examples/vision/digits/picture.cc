@@ -22,7 +22,7 @@ namespace {
 
 using nlp::UserError;
 
-/// Luma of Rec. 601, as most programs have it.
+/// Luma of Rec. 601.
 std::uint8_t grey(double red, double green, double blue) {
   return static_cast<std::uint8_t>(std::lround(0.299 * red + 0.587 * green + 0.114 * blue));
 }
@@ -34,8 +34,8 @@ void require_size(std::size_t height, std::size_t width, const std::string& name
   }
 }
 
-/// Formats of Netpbm: a header of numbers in decimal, with comments, then values in decimal or, in
-/// P5 and P6, bytes.
+/// Netpbm formats: a header of decimal numbers, with comments, then decimal values or, in P5 and
+/// P6, bytes.
 class Netpbm {
  public:
   Netpbm(const std::string& bytes, const std::string& name) : bytes_(bytes), name_(name) {}
@@ -46,7 +46,7 @@ class Netpbm {
     const std::size_t width = number(1u << 30), height = number(1u << 30), most = number(65535);
     require_size(height, width, name_);
     if (most == 0) fail("its largest value is 0");
-    if (!plain) ++place_;  // one white space
+    if (!plain) ++place_;  // one white space character
     const std::size_t values = height * width * (colour ? 3 : 1), size = most > 255 ? 2 : 1;
     if (bytes_.size() < place_ || bytes_.size() - place_ < values * (plain ? 1 : size))
       fail("it ends before its last pixel");
@@ -158,7 +158,7 @@ Picture read_picture(const std::string& path) {
 
 Picture scaled(const Picture& picture, unsigned height, unsigned width) {
   if (picture.height == height && picture.width == width) return picture;
-  /// Share of the old row or column `place` in a new row or column.
+  /// Weight of the old row or column `place` in a new row or column.
   struct Share {
     unsigned place;
     double weight;

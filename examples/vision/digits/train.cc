@@ -48,7 +48,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   }
 
  private:
-  /// Learns from a batch of pictures, each moved and perhaps mirrored.
+  /// Learns from a batch of pictures, each shifted and possibly mirrored.
   double learn(Model& model, dynet::ComputationGraph& graph, const Update& update) const override {
     graph.clear();
     graph.set_seed(dropout_seed(update));
@@ -95,7 +95,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   std::vector<unsigned> labels_;
 };
 
-/// A model that learns more keeps its labels.
+/// Throws for a label that the model to continue from does not have.
 void require_known_labels(const Corpus& corpus, const std::vector<std::string>& labels,
                           const std::string& file) {
   for (const Sample& sample : corpus) {
@@ -177,7 +177,7 @@ void TrainCommand::run() {
   require_labels(data.train, train);
   unsigned height = description.height, width = description.width;
   const auto take_size = [&](const Description& saved) {
-    if (was_given("--size")) return;  // which is compared later
+    if (was_given("--size")) return;  // compared later
     height = saved.height, width = saved.width;
   };
   if (resume)

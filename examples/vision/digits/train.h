@@ -21,7 +21,7 @@ struct TrainCommand : nlp::TrainCommand {
   void describe_data(Description& saved) const { saved.split = description.split; }
 
   std::string split;
-  unsigned folds = 0;  ///< of a cross-validation; 0: none
+  unsigned folds = 0;  ///< number of folds of a cross-validation; 0: none
   Format format = Format::kAuto;
   Description description;  ///< height and width 0: those of the first picture
   TrainSettings settings;
@@ -30,11 +30,11 @@ struct TrainCommand : nlp::TrainCommand {
   void train_folds(const Corpus& all) const;
 };
 
-/// Trains a new model or goes on with a run, see nlp::run_epochs. Report::decisive of the dev
-/// pictures says which model is best. All pictures are of one size.
+/// Trains a new model or resumes a run, see nlp::run_epochs. Report::decisive of the dev pictures
+/// selects the best model. All pictures have one size.
 void train(const TrainCommand& command, const nlp::Parts<Corpus>& data, std::ostream& out);
 
-/// Reads "28x28"; throws nlp::UserError for what is no size of pictures.
+/// Parses "28x28"; throws nlp::UserError for an invalid size.
 void parse_size(const std::string& text, unsigned& height, unsigned& width);
 
 }  // namespace digits
