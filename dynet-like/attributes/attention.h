@@ -9,16 +9,16 @@
 
 namespace dynet {
 
-/// How attention goes over its operands. The numbers of keys that each batch element has are the
-/// payload; none: all keys of all.
+/// Options of attention. The payload holds the number of keys of each batch element; without
+/// payload every element has all keys.
 struct AttentionAttr {
   std::uint64_t heads;
   std::uint64_t key_heads;  ///< divides `heads`
-  double scale;             ///< zero: by the size of a head
+  double scale;             ///< zero: 1 / sqrt(size of a head)
   std::uint64_t causal;
-  std::uint64_t count;  ///< of the payload
+  std::uint64_t count;  ///< of numbers in the payload
 
-  /// Bytes that nodes of one batch must agree in: all but the count.
+  /// Size of the batch attributes: all but the count.
   static constexpr std::size_t kBatchBytes = 4 * sizeof(std::uint64_t);
 };
 
@@ -28,8 +28,8 @@ struct AttentionSizes {
   std::size_t heads, key_heads;
   std::size_t size;           ///< of a head of queries and keys
   std::size_t value_size;     ///< of a head of values
-  std::size_t queries, keys;  ///< how many there are
-  std::size_t biases;         ///< of a head; zero: there are none
+  std::size_t queries, keys;  ///< numbers of queries and keys
+  std::size_t biases;         ///< of a head; zero: no biases
   bool causal;
   double scale;
 

@@ -4,8 +4,8 @@
 
 namespace dynet {
 
-/// The one number that some elementwise operations take. Where it is a constant of the arithmetic
-/// operators, as in a loss that is multiplied by a weight, nodes with different ones run together.
+/// The number of an elementwise operation. For arithmetic operators with a constant it is no batch
+/// attribute, so nodes with different constants, such as weights of a loss, run in one batch.
 struct ElementwiseAttr {
   double a;
 };

@@ -10,28 +10,28 @@
 
 namespace dynet {
 
-/// Throws IndexError naming the operation, the index, what it is outside of, and the node's line.
+/// Throws IndexError with the operation, the index, the name of its limit, and the node's line.
 [[noreturn]] void throw_index_out_of_range(const GraphStore& graph, const Node& node,
                                            unsigned index, std::size_t limit, const char* limit_of);
 /// read_indices with the node's line added to its error.
 const unsigned* read_indices_of(const GraphStore& graph, const Node& node, const Indices& indices,
                                 const unsigned* in_node);
 
-/// The list of a batch element as it is now, its indices checked to be below `limit`. Throws
-/// IndexError if there are not as many lists as when the node was made.
+/// The current list of a batch element, with indices checked to be below `limit`. Throws IndexError
+/// if the number of lists has changed since the node was made.
 std::span<const unsigned> read_list_of(const GraphStore& graph, const Node& node,
                                        const IndexLists& lists, const unsigned* in_node,
                                        std::size_t element, std::size_t limit,
                                        const char* limit_of);
 
-/// Scratch elements for `keep_indices`.
+/// Number of scratch elements for `keep_indices`.
 inline std::size_t index_scratch(const Indices& indices) {
   return indices.source == Indices::in_node ? 0 : indices.count;
 }
 
-/// The indices of node i for this run. Those behind a pointer are checked, and kept in `scratch` so
-/// that backward sees the same ones whatever the user wrote there meanwhile. `A` is an attribute
-/// struct with a member `indices` and the indices given by value as payload.
+/// The indices of node i in this run. Indices behind a pointer are checked and copied to `scratch`,
+/// so that backward reads the indices of forward. `A` is an attribute struct with a member
+/// `indices`; indices given by value are its payload.
 template <class A, class T>
 const unsigned* keep_indices(const Batch<T>& b, std::size_t i, T* scratch, std::size_t limit,
                              const char* limit_of) {
@@ -49,7 +49,7 @@ const unsigned* keep_indices(const Batch<T>& b, std::size_t i, T* scratch, std::
   return kept;
 }
 
-/// The indices that forward saw.
+/// The indices that `keep_indices` returned in forward.
 template <class A, class T>
 const unsigned* kept_indices(const Batch<T>& b, std::size_t i, const T* scratch) {
   return b.template attr<A>(i).indices.source == Indices::in_node

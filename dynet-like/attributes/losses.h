@@ -22,12 +22,12 @@ struct HingeDimAttr {
   IndexLists indices;
 };
 
-/// The classes of a node for this run, list after list, checked to be below `limit` and to be as
-/// many as there are `positions`.
+/// The current classes of a node, list after list. Throws unless they are below `limit` and as many
+/// as `positions`.
 void read_classes(const GraphStore& graph, const Node& node, const HingeDimAttr& a,
                   const unsigned* in_node, std::size_t limit, std::size_t positions, unsigned* to);
 
-/// e^x - n x + log(n!) for the counts n.
+/// Attributes of the loss e^x - n x + log(n!) for counts n.
 struct PoissonAttr {
   Indices indices;
   std::int64_t extreme;

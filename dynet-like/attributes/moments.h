@@ -6,13 +6,13 @@
 
 namespace dynet {
 
-/// Dimensions that a reduction combines, and how.
+/// Dimensions of a reduction, and its power and divisor.
 struct ReduceAttr {
   shape::DimensionBits dims;
-  std::uint32_t power;  // the elements are raised to it
+  std::uint32_t power;  // exponent of the elements
   double divisor;       // of the sum; zero: the number of elements
-  // Mistakes for the shape rule, zero if there are none: a dimension that none has, and one more
-  // than a dimension that was named twice.
+  // Errors for the shape rule, zero if there are none: a dimension outside of any tensor, and one
+  // plus a dimension that was given twice.
   std::uint32_t outside, twice;
 };
 

@@ -8,8 +8,8 @@
 
 namespace dynet {
 
-// Element i of a node draws at position i of the stream of its key and the run: the same number
-// in both precisions, forward and backward.
+// Element i of a node draws at position i of a stream by the node's key and the run: the same
+// number in both precisions, forward and backward.
 
 /// The stream of node i, whose attributes are of type A.
 template <class A, class T>
@@ -17,7 +17,7 @@ RandomStream stream_of(const Batch<T>& b, std::size_t i) {
   return RandomStream(mix_bits(b.template attr<A>(i).key ^ b.run));
 }
 
-/// `uniform(i) < p` as a comparison of whole numbers.
+/// `uniform(i) < p` as a comparison of integers.
 class Coin {
  public:
   Coin(const RandomStream& stream, double p)
@@ -39,7 +39,7 @@ struct DropoutAttr {
   std::uint64_t key;
 };
 
-/// Elements that share one draw: those along a dimension, or all of a batch element.
+/// One draw for all elements along a dimension, or for all elements of a batch element.
 struct SharedDropoutAttr {
   static constexpr std::uint64_t kAllDimensions = ~std::uint64_t{0};
   double p;
@@ -52,7 +52,7 @@ struct NoiseAttr {
   std::uint64_t key;
 };
 
-/// Two numbers that say what is drawn.
+/// Parameters of the distribution.
 struct RandomAttr {
   double first, second;
   std::uint64_t key;

@@ -4,7 +4,7 @@
 
 namespace dynet {
 
-/// Attributes of a node with `children` predecessors: one in a sequence, its children in a tree.
+/// Attributes of a node with `children` predecessors: one in a sequence, any number in a tree.
 struct LstmGatesAttr {
   double forget_bias;
   std::uint64_t children;

@@ -7,7 +7,7 @@
 
 namespace dynet {
 
-// Fields that must agree in a batch come first in every struct.
+// Batch attributes come first in every struct.
 
 /// Indices given by value are the payload.
 struct PickAttr {
@@ -16,8 +16,8 @@ struct PickAttr {
   std::int64_t extreme;
 };
 
-/// Entries by dimension, the one behind the last dimension for the batch; what is missing is 1, 0
-/// and the whole size. Lists longer than possible have their lengths only.
+/// Entries by dimension, after the last dimension one for the batch. Missing entries are 1, 0 and
+/// the whole size. Lists that are too long have a count only.
 struct StridedAttr {
   static constexpr unsigned kMost = kMaxTensorDim + 1;
   struct List {

@@ -11,7 +11,8 @@ struct SupportAttr {
   IndexLists indices;
 };
 
-/// Support of batch element e of node i, read at each call; indices of n scores. Throws IndexError.
+/// Support of batch element e of node i, read at each call; indices into n scores. Throws
+/// IndexError.
 template <class T>
 std::span<const unsigned> read_support(const Batch<T>& b, std::size_t i, std::size_t e,
                                        std::size_t n);
