@@ -32,7 +32,7 @@ Dim attended(const Operands& x) {
   return y;
 }
 
-// Two numbers for each query of each head: the shift of its scores, and one by their sum.
+// Scratch for each query of each head: the shift of its scores, and the inverse of their sum.
 std::size_t two_of_each_query(const GraphStore& graph, const Node& n) {
   return 2 * graph.attr<AttentionAttr>(n).heads * n.dim.cols() * n.dim.bd;
 }

@@ -5,9 +5,9 @@
 
 #include "dynet-like/graph/computation_graph.h"
 
-// Elementwise operations of several operands, all under one rule: each size, and the batch size, is
-// equal or one on either side; missing sizes are one; what is one repeats. Errors: ShapeError, and
-// ArgumentError for an empty list.
+// Elementwise operations of several operands, which broadcast: each size, and the batch size, is
+// equal in all operands or one; missing sizes are one. Errors: ShapeError, and ArgumentError for an
+// empty list.
 
 namespace dynet {
 
@@ -23,8 +23,7 @@ Expression cmult(const Expression& x, const Expression& y,
 /// x / y
 Expression cdiv(const Expression& x, const Expression& y,
                 SourceLocation at = SourceLocation::current());
-/// x to the power y. The gradient that y gets is zero where x is zero, and not a number where x is
-/// negative.
+/// x to the power y. The gradient of y is zero where x is zero, and NaN where x is negative.
 Expression pow(const Expression& x, const Expression& y,
                SourceLocation at = SourceLocation::current());
 
@@ -33,7 +32,7 @@ Expression max(const Expression& x, const Expression& y,
                SourceLocation at = SourceLocation::current());
 Expression max(std::initializer_list<Expression> xs, SourceLocation at = SourceLocation::current());
 Expression max(const std::vector<Expression>& xs, SourceLocation at = SourceLocation::current());
-/// The smallest.
+/// The smallest element of all operands; the first of several equal ones gets the gradient.
 Expression min(const Expression& x, const Expression& y,
                SourceLocation at = SourceLocation::current());
 Expression min(std::initializer_list<Expression> xs, SourceLocation at = SourceLocation::current());
@@ -47,8 +46,8 @@ Expression average(std::initializer_list<Expression> xs,
                    SourceLocation at = SourceLocation::current());
 Expression average(const std::vector<Expression>& xs,
                    SourceLocation at = SourceLocation::current());
-/// log(e^x1 + e^x2 + ... + e^xn), without overflow; minus infinity where all are. Plus infinity
-/// where one is, with a gradient of NaN for that one and of zero for finite ones.
+/// log(e^x1 + e^x2 + ... + e^xn), without overflow. Minus infinity if all operands are. Plus
+/// infinity if one is, with a gradient of NaN for that operand and of zero for finite operands.
 Expression logsumexp(std::initializer_list<Expression> xs,
                      SourceLocation at = SourceLocation::current());
 Expression logsumexp(const std::vector<Expression>& xs,

@@ -111,7 +111,7 @@ Expression maxpooling2d(const Expression& x, const std::vector<unsigned>& ksize,
                   MaxPoolingAttr{{ksize[0], ksize[1]}, {stride[0], stride[1]}, is_valid}, at);
 }
 
-// The windows of all rows are those of an image that is r high under filters that are r high.
+// Convolution of x as an image of height r with filters of height r.
 Expression filter1d_narrow(const Expression& x, const Expression& f, SourceLocation at) {
   const Dim y = check_operands(
       "filter1d_narrow", {x, f},
@@ -140,8 +140,7 @@ Expression kmh_ngram(const Expression& x, unsigned n, SourceLocation at) {
           .cols();
   const Dim d = x.dim(at);
   const Expression matrix =
-      d.nd > 1 ? x
-               : reshape(x, Dim({d.rows(), 1}), at);  // of a vector only the written size counts
+      d.nd > 1 ? x : reshape(x, Dim({d.rows(), 1}), at);  // a vector is a matrix of one column
   std::vector<Expression> neighbours;
   for (unsigned a = 0; a < n; ++a) neighbours.push_back(pick_range(matrix, a, a + columns, 1, at));
   return sum(neighbours, at);

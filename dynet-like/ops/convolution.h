@@ -4,8 +4,8 @@
 
 #include "dynet-like/graph/computation_graph.h"
 
-// Windows that slide over images and over the columns of matrices. Batch sizes are equal or one,
-// filters and biases may have them too; the result has the larger. Errors: ShapeError, IndexError,
+// Windows that slide over images and over the columns of matrices. Batch sizes of operands, filters
+// and biases are equal or one; the result has the larger one. Errors: ShapeError, IndexError,
 // ArgumentError.
 
 namespace dynet {
@@ -20,8 +20,8 @@ Expression conv2d(const Expression& x, const Expression& f, const Expression& b,
                   const std::vector<unsigned>& stride, bool is_valid = true,
                   SourceLocation at = SourceLocation::current());
 /// The largest element of each window of the given size, channel by channel: {H,W} or {H,W,C} gives
-/// {H',W'} or {H',W',C}, with H' and W' as for conv2d. What lies around the image is never the
-/// largest. The first of several equal ones gets the gradient.
+/// {H',W'} or {H',W',C}, with H' and W' as for conv2d. Padding is never the largest. The first of
+/// several equal elements gets the gradient.
 Expression maxpooling2d(const Expression& x, const std::vector<unsigned>& ksize,
                         const std::vector<unsigned>& stride, bool is_valid = true,
                         SourceLocation at = SourceLocation::current());
@@ -29,16 +29,15 @@ Expression maxpooling2d(const Expression& x, const std::vector<unsigned>& ksize,
 /// {r,w} gives {1,c-w+1}.
 Expression filter1d_narrow(const Expression& x, const Expression& f,
                            SourceLocation at = SourceLocation::current());
-/// The k largest elements along dimension d, in the order in which they stand in x; of equal ones
-/// those that come first. Dimension d becomes k.
+/// The k largest elements along dimension d, in their order in x; of equal elements the first.
+/// Dimension d becomes k.
 Expression kmax_pooling(const Expression& x, unsigned k, unsigned d = 1,
                         SourceLocation at = SourceLocation::current());
-/// y_i = sum_a x_{i n + a}, a = 0 ... n - 1, for n = nrows: sums of rows that follow each other;
-/// {r,...} gives {r/n,...}. A tensor has at most six dimensions.
+/// y_i = sum_a x_{i n + a}, a = 0 ... n - 1, for n = nrows: sums of adjacent rows; {r,...} gives
+/// {r/n,...}. A tensor has at most six dimensions.
 Expression fold_rows(const Expression& x, unsigned nrows = 2,
                      SourceLocation at = SourceLocation::current());
-/// y_j = sum_a x_{j+a}, a = 0 ... n - 1: sums of n neighbouring columns; {r,c,...} gives
-/// {r,c-n+1,...}.
+/// y_j = sum_a x_{j+a}, a = 0 ... n - 1: sums of n adjacent columns; {r,c,...} gives {r,c-n+1,...}.
 Expression kmh_ngram(const Expression& x, unsigned n,
                      SourceLocation at = SourceLocation::current());
 

@@ -27,7 +27,7 @@ constexpr OpForm elementwise(const char* name, Reads reads, std::size_t attribut
           .cuda = CudaRule::by(on_cuda)};
 }
 
-// Form, function, name, what backward reads, whether the nodes of a batch agree in their number.
+// Form, function, name, values that backward reads, whether the number is a batch attribute.
 // clang-format off
 #define DYNET_FORMS(X) \
   X(Negate, Negate, "operator-", nothing, false) \

@@ -66,7 +66,7 @@ constexpr OpForm moved(Kind kind, Backward backward, CudaRule cuda) {
           .backward = backward,
           .cuda = cuda};
 }
-// To the device where it is, and to another.
+// to_device to the operand's own device, and to another device.
 const OpForm kStay =
     moved(Kind::alias, DYNET_BACKWARD(cpu::alias_backward), CudaRule::by(&cuda::kAlias));
 const OpForm kToDevice = moved(Kind::transfer, kNoBackward, CudaRule::by_executor());

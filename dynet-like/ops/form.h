@@ -4,10 +4,11 @@
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/graph/op.h"
 
-/// A kernel template in both precisions, as a form field. It is named as a member of `cpu`, which
-/// stands for the namespace of one instruction set after the other; double has one for all.
+/// Field of a form for a forward kernel template, in both precisions. The template is named as a
+/// member of `cpu`, which stands for the namespace of each instruction set; double has one kernel
+/// for all.
 #define DYNET_FORWARD(...) DYNET_KERNELS(Forward, __VA_ARGS__)
-/// The same for a backward kernel.
+/// Field of a form for a backward kernel template, named as in DYNET_FORWARD.
 #define DYNET_BACKWARD(...) DYNET_KERNELS(Backward, __VA_ARGS__)
 #define DYNET_KERNELS(KIND, ...)                                                    \
   ::dynet::KIND {                                                                   \
@@ -17,7 +18,7 @@
 
 namespace dynet {
 
-/// For forms whose value the executor provides, or whose gradient stops or goes nowhere.
+/// For forms whose value the executor provides, or whose operands get no gradient by a kernel.
 inline constexpr Forward kNoForward{nullptr, nullptr};
 inline constexpr Backward kNoBackward{nullptr, nullptr};
 

@@ -11,10 +11,9 @@
 
 namespace dynet {
 
-/// The indices of an operation, in any of the forms in which a user may give them: one integer, a
-/// list or vector of them, copied; or a pointer to an integer or to a vector, which is read again
-/// at every forward and must live as long as the graph uses it. To be used in a parameter list
-/// only: it may point to the argument.
+/// The indices of an operation: one integer, or a list or vector of integers, which are copied; or
+/// a pointer to an integer or a vector, which is read again at every forward and must live as long
+/// as the graph uses it. For parameter lists only: it may point to the argument.
 class IndexArgument {
  public:
   template <class I, class = std::enable_if_t<std::is_integral_v<I> ||

@@ -39,7 +39,7 @@ Dim sparse_input_shape(const Operands& x) {
   return d;
 }
 
-// `what()` names the things that are counted; asked only where an index is outside of them.
+// `what()` names the counted things; called only for an index that is out of range.
 template <class What>
 unsigned batch_of(const Indices& indices, std::int64_t extreme, std::size_t size, What what) {
   const unsigned largest = largest_index(indices, extreme);
@@ -66,7 +66,7 @@ Dim lookup_shape(const Operands& x) {
   return d;
 }
 
-// A lookup keeps the rows that it read, for the backward pass, whatever becomes of the pointers.
+// A lookup stores the rows that it reads, so that backward does not read the pointers again.
 std::size_t lookup_aux(const GraphStore&, const Node& n) { return n.dim.bd; }
 
 Dim constant_shape(const Operands& x) { return shape::checked(x.as<ConstantAttr>().dim); }
@@ -133,7 +133,7 @@ const OpForm kConstLookup = lookup_form("const_lookup", false);
   throw ArgumentError(std::string(op) + ": the pointer is null\n  at " + to_string(at), at);
 }
 
-// Sources; without a device, where the graph is.
+// Inputs on `device`, or on the graph's own device.
 Expression add_input(ComputationGraph& g, const InputAttr& attr, SourceLocation at,
                      Device* device) {
   return add_node(g, kInput, attr, at, device);
@@ -183,7 +183,7 @@ void need_parameter(const OpForm& form, const ParameterHandle& p, SourceLocation
         at);
 }
 
-// A frozen parameter needs no gradient, nor does anything above it on its account.
+// A frozen parameter needs no gradient.
 Expression add_stored(ComputationGraph& g, const OpForm& form, const ParameterStorageBase& p,
                       Attributes attributes, SourceLocation at) {
   if (p.updated && form.passes_gradient) attributes.flags |= Node::kNeedsGradient;

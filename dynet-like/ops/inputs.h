@@ -19,7 +19,7 @@ namespace dynet {
 /// One number: {1}.
 Expression input(ComputationGraph& g, real s, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current());
-// So that a literal 0 is a number, not a null pointer.
+// Makes a literal 0 a number, not a null pointer.
 template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
 Expression input(ComputationGraph& g, I s, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current()) {
@@ -35,8 +35,8 @@ Expression input(ComputationGraph& g, const Dim& d, std::initializer_list<float>
                  SourceLocation at = SourceLocation::current());  // {0} is no null pointer
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<float>* data,
                  DeviceArgument device = {}, SourceLocation at = SourceLocation::current());
-/// The same from a few of its elements, by their indices in that order, the batch included; the
-/// others are `defdata`. Where an index is named twice, the last one counts.
+/// A tensor of shape d from some of its elements, by their indices in column-major order, the batch
+/// included; all other elements are `defdata`. Of several values for one index the last one counts.
 Expression input(ComputationGraph& g, const Dim& d, const std::vector<unsigned>& ids,
                  const std::vector<float>& data, float defdata = 0.0f, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current());
@@ -47,7 +47,7 @@ Expression one_hot(ComputationGraph& g, unsigned d, const IndexArgument& index,
 /// Every element zero.
 Expression zeros(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
                  SourceLocation at = SourceLocation::current());
-/// The old name.
+/// DyNet's older name of `zeros`.
 Expression zeroes(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
                   SourceLocation at = SourceLocation::current());
 /// Every element one.
@@ -57,23 +57,23 @@ Expression ones(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
 Expression constant(ComputationGraph& g, const Dim& d, float value, DeviceArgument device = {},
                     SourceLocation at = SourceLocation::current());
 
-/// A parameter: its values in place, not copied.
+/// A parameter; its value is not copied.
 Expression parameter(ComputationGraph& g, const Parameter& p,
                      SourceLocation at = SourceLocation::current());
 /// A whole lookup table as one tensor, its rows along the last dimension.
 Expression parameter(ComputationGraph& g, const LookupParameter& p,
                      SourceLocation at = SourceLocation::current());
-/// The same without a gradient.
+/// A parameter, or a whole lookup table, without a gradient.
 Expression const_parameter(ComputationGraph& g, const Parameter& p,
                            SourceLocation at = SourceLocation::current());
 Expression const_parameter(ComputationGraph& g, const LookupParameter& p,
                            SourceLocation at = SourceLocation::current());
 
-/// A row of the table, in place; several indices give a batch, gathered. Indices beyond the table
-/// throw IndexError: at once, or at `forward` if they lie behind a pointer.
+/// A row of the table, not copied; several indices gather a batch. Indices outside the table throw
+/// IndexError: at once, or at `forward` for indices behind a pointer.
 Expression lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgument& index,
                   SourceLocation at = SourceLocation::current());
-/// The same without a gradient.
+/// A row of the table, or a batch of rows, without a gradient.
 Expression const_lookup(ComputationGraph& g, const LookupParameter& p, const IndexArgument& index,
                         SourceLocation at = SourceLocation::current());
 

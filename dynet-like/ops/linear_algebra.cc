@@ -12,7 +12,7 @@
 namespace dynet {
 namespace {
 
-// Operations of whole matrices or vectors.
+// Form of an operation on whole matrices or vectors.
 constexpr OpForm whole(const char* name, Dim (*shape)(const Operands&), Reads reads,
                        Forward forward, Backward backward, const cuda::Kernels* on_cuda) {
   return {.name = name,

@@ -23,13 +23,13 @@ std::size_t poisson_aux(const GraphStore& graph, const Node& n) {
   return index_scratch(graph.attr<PoissonAttr>(n).indices);
 }
 
-// The gradient, and a column in order.
+// Scratch: the gradient, and a sorted column.
 std::size_t sparsemax_loss_aux(const GraphStore& graph, const Node& n) {
   const Dim& x = graph.nodes[graph.args[n.first_arg]].dim;
   return x.size() + x.rows();
 }
 
-// The classes of this run.
+// Scratch: the classes that forward read.
 std::size_t classes_aux(const GraphStore& graph, const Node& n) {
   return index_scratch(graph.attr<HingeAttr>(n).indices);
 }
@@ -43,7 +43,7 @@ void need_finite(double margin) {
                   shape::Kind::argument);
 }
 
-// Loss of each difference; the distance is their sum.
+// Loss of each difference, elementwise; the distance is their sum.
 template <class F>
 constexpr OpForm difference_loss(const char* name, const cuda::Kernels* on_cuda) {
   return {.name = name,
@@ -144,7 +144,7 @@ const OpForm kSparsemaxLoss = {
     .backward = DYNET_BACKWARD(cpu::sparsemax_loss_backward),
     .cuda = CudaRule::by(&cuda::kSparsemaxLoss)};
 
-// x - y, after a look at the operands of the operation that it is for.
+// x - y, after a check of the operands under the name of the loss.
 Expression difference(const char* name, const Expression& x, const Expression& y,
                       SourceLocation at) {
   check_operands(

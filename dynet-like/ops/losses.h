@@ -4,8 +4,8 @@
 #include "dynet-like/ops/index_argument.h"
 #include "dynet-like/ops/index_lists_argument.h"
 
-// Losses: one number for each batch element, unless told otherwise. Batch sizes are equal, or one
-// on either side. Indices behind a pointer are read, and checked, at every forward. Errors:
+// Losses: one number for each batch element, unless stated otherwise. Batch sizes are equal, or one
+// on either side. Indices behind a pointer are read and checked at every forward. Errors:
 // ShapeError, IndexError, ArgumentError.
 
 namespace dynet {
@@ -25,20 +25,20 @@ Expression pairwise_rank_loss(const Expression& x, const Expression& y, real m =
 /// element. A score x_j of minus infinity is masked: it adds nothing.
 Expression hinge(const Expression& x, const IndexArgument& index, float m = 1.0f,
                  SourceLocation at = SourceLocation::current());
-/// The same for each column of a matrix (d = 0; rows for d = 1): {columns}. One class for each
-/// column, as one list for all batch elements or one list for each of them.
+/// `hinge` of each column of a matrix (d = 0; rows for d = 1): {columns}. One class for each
+/// column, as one list for all batch elements or one list for each batch element.
 Expression hinge_dim(const Expression& x, const IndexListsArgument& indices, unsigned d = 0,
                      float m = 1.0f, SourceLocation at = SourceLocation::current());
 
-/// -log of the probability of y events where e^x are expected: e^x - y x + log(y!). x is one number
-/// and y one count for each batch element, or one for all. NaN where x is plus infinity.
+/// -log of the probability of y events if e^x are expected: e^x - y x + log(y!). x is one number; y
+/// is one count for each batch element, or one for all. NaN if x is plus infinity.
 Expression poisson_loss(const Expression& x, const IndexArgument& y,
                         SourceLocation at = SourceLocation::current());
 
 /// The loss whose gradient is sparsemax(x) - q for a vector of scores x, where q is 1/k at the k
-/// elements of `support`, which is one list or one for each batch element. Zero if
-/// sparsemax(x) = q. Infinity where an element of the support is minus infinity, which gets no
-/// gradient; NaN where a score is plus infinity. Martins and Astudillo 2016.
+/// elements of `support`, which is one list or one for each batch element. Zero if sparsemax(x) =
+/// q. Infinity if the score of a support element is minus infinity; that score gets no gradient.
+/// NaN if a score is plus infinity. Martins and Astudillo 2016.
 Expression sparsemax_loss(const Expression& x, const IndexListsArgument& support,
                           SourceLocation at = SourceLocation::current());
 

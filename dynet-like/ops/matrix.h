@@ -13,9 +13,9 @@ namespace dynet {
 /// The matrix product: {m,k} times {k,n} gives {m,n}, {m,k} times {k} gives {m}.
 Expression operator*(LocatedExpression x, const Expression& y);
 
-/// b + W1 x1 + W2 x2 + ...; b is {m}, or {m,n} as the products. The sum is made from left to right.
-/// In a recurrence the products in front of the first that waits for its state are computed for all
-/// steps together: W x before U h is faster than behind it.
+/// b + W1 x1 + W2 x2 + ...; b is {m}, or {m,n} as the products. Terms are added from left to right.
+/// In a recurrence, the products before the first one that depends on its state are batched over
+/// all steps: W x before U h is faster than after it.
 Expression affine_transform(std::initializer_list<Expression> xs,
                             SourceLocation at = SourceLocation::current());
 Expression affine_transform(const std::vector<Expression>& xs,
@@ -35,7 +35,7 @@ Expression trace_of_product(const Expression& x, const Expression& y,
 Expression squared_distance(const Expression& x, const Expression& y,
                             SourceLocation at = SourceLocation::current());
 /// -sum_i (y_i log x_i + (1 - y_i) log(1 - x_i)): {1} for each batch element; x and targets y in
-/// [0, 1]. Logarithms and divisors of numbers below the smallest normal float are of that one.
+/// [0, 1]. Arguments of logarithms and divisors are at least the smallest normal float.
 Expression binary_log_loss(const Expression& x, const Expression& y,
                            SourceLocation at = SourceLocation::current());
 

@@ -16,7 +16,7 @@ std::string text(double x) {
   std::snprintf(digits, sizeof digits, "%g", x);
   return digits;
 }
-// The text of the rule is put together only where it is broken.
+// Throws RuleBroken unless `holds`; the message is made only then.
 template <class Rule>
 void require(bool holds, Rule rule) {
   if (!holds) throw RuleBroken{RuleBroken::Kind::argument, rule()};
@@ -134,8 +134,8 @@ const OpForm kRandomUniform = random(
 const OpForm kRandomGumbel = random(
     "random_gumbel", gumbel, DYNET_FORWARD(cpu::random_gumbel_forward), &cuda::kRandomGumbel);
 
-// A node with a key for its draws, over an operand or of a graph. If it is not made, the next one
-// gets the key.
+// Adds a node with a key for its draws, to a graph or the graph of an operand. If that throws, the
+// next node gets the key.
 template <class Owner, class Add>
 Expression add_with_key(Owner& owner, Add add) {
   const std::uint64_t key = next_random_key(owner);

@@ -3,19 +3,20 @@
 #include "dynet-like/base/device.h"
 #include "dynet-like/graph/computation_graph.h"
 
-// Randomness. Every node has a stream of its own that depends on the graph's seed and its place
-// among the random nodes of the graph; a new forward draws again, backward sees what forward drew.
+// Random operations. Every node has its own stream, which depends on the graph's seed and its
+// position among the random nodes of the graph. Every forward draws again; backward uses the draws
+// of forward.
 
 namespace dynet {
 
-/// Every element zero with probability p, else x / (1 - p). For p = 0 the value is x.
-/// Throws ArgumentError unless p is in [0, 1).
+/// Each element is zero with probability p, else x / (1 - p). For p = 0 the value is x. Throws
+/// ArgumentError unless p is in [0, 1).
 Expression dropout(const Expression& x, real p, SourceLocation at = SourceLocation::current());
-/// The same with one draw for all elements along dimension d: rows (d = 1) or columns (d = 0) of a
-/// matrix are dropped whole. Throws IndexError too.
+/// Dropout with one draw for all elements along dimension d: whole rows (d = 1) or columns (d = 0)
+/// of a matrix are dropped. Throws IndexError and the errors of `dropout`.
 Expression dropout_dim(const Expression& x, unsigned d, real p,
                        SourceLocation at = SourceLocation::current());
-/// The same with one draw for each batch element, which is kept or dropped whole.
+/// Dropout with one draw for each batch element as a whole. Throws the errors of `dropout`.
 Expression dropout_batch(const Expression& x, real p,
                          SourceLocation at = SourceLocation::current());
 /// x as a whole kept or dropped; in a batch, each element by a draw of its own.
@@ -25,8 +26,8 @@ Expression block_dropout(const Expression& x, real p,
 /// deviation.
 Expression noise(const Expression& x, real stddev, SourceLocation at = SourceLocation::current());
 
-// Draws without a `device` are made where the graph is. ArgumentError for a null pointer as one,
-// DeviceError for one that cannot be used.
+// Draws without a `device` are on the device of the graph. Errors: ArgumentError for a null
+// pointer, DeviceError for a device that cannot be used.
 
 /// Gaussian draws. Throws ArgumentError for a negative or infinite standard deviation.
 Expression random_normal(ComputationGraph& g, const Dim& d, float mean = 0.0f, float stddev = 1.0f,

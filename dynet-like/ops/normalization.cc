@@ -14,7 +14,7 @@
 namespace dynet {
 namespace {
 
-// For each batch element its mean and the inverse of its deviation.
+// Scratch for each batch element: its mean and the inverse of its deviation.
 std::size_t layer_norm_aux(const GraphStore&, const Node& n) { return 2 * std::size_t{n.dim.bd}; }
 
 const OpForm kLayerNorm{.name = "layer_norm",

@@ -2,8 +2,8 @@
 
 #include "dynet-like/graph/computation_graph.h"
 
-// Values and weights brought to a given scale. Batch sizes are equal or one; the result has the
-// larger. Errors: ShapeError, ArgumentError.
+// Normalization of values and weights. Batch sizes are equal or one; the result has the larger one.
+// Errors: ShapeError, ArgumentError.
 
 namespace dynet {
 
@@ -12,9 +12,9 @@ namespace dynet {
 /// s is zero the value is b and no gradient reaches x. Ba et al. 2016.
 Expression layer_norm(const Expression& x, const Expression& g, const Expression& b,
                       float epsilon = 0.0f, SourceLocation at = SourceLocation::current());
-/// g w / |w|, |w| the root of the sum of squares of all elements: weights w of a length given by
-/// one number g. The weights must not all be zero, nor |w| too large for a float: the value would
-/// be NaN or zero. Salimans and Kingma 2016.
+/// g w / |w|, where |w| is the root of the sum of squares of all elements: weights w scaled to
+/// length g, one number. |w| must be neither zero nor too large for a float: the value is NaN or
+/// zero then. Salimans and Kingma 2016.
 Expression weight_norm(const Expression& w, const Expression& g,
                        SourceLocation at = SourceLocation::current());
 

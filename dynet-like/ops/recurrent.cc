@@ -17,7 +17,7 @@
 namespace dynet {
 namespace {
 
-// The sums before the gates: an affine transformation under the name that the user wrote.
+// The sums before the gates: an affine transformation with the name of the gates in errors.
 const OpForm kGateSums{
     .name = "vanilla_lstm_gates",
     .kind = Kind::compute,
@@ -30,7 +30,7 @@ const OpForm kGateSums{
     .backward = DYNET_BACKWARD(cpu::affine_backward),
     .cuda = CudaRule::by(&cuda::kAffine)};
 
-// Operations of an LSTM's step: with shapes of a sequence, and of a tree.
+// Forms of the operations of an LSTM step, with shapes of a sequence or of a tree.
 using Shape = Dim (*)(const Operands&);
 
 constexpr OpForm activate_form(const char* name, Shape shape) {
@@ -57,7 +57,7 @@ constexpr OpForm cell_form(const char* name, Shape shape) {
           .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
           .cuda = CudaRule::by(&cuda::kLstmCell)};
 }
-// tanh(c) is kept for the backward pass.
+// Scratch: tanh(c).
 constexpr OpForm output_form(const char* name, Shape shape) {
   return {.name = name,
           .kind = Kind::compute,
@@ -89,8 +89,8 @@ const OpForm kTreeCell = cell_form("tree_lstm_c", tree_cell_shape);
 const OpForm kTreeOutput =
     output_form("tree_lstm_h", [](const Operands& x) { return shape::tree_output(x[0], x[1]); });
 
-// Operands of the gates that are made of others: b, Wx, Wh, h, a mask of h and of x if there are
-// any, and the parts of x.
+// Shape of gates from composite operands: b, Wx, Wh, h, masks of h and x if `masked`, and the parts
+// of x.
 Dim gates_of_parts(shape::Dims xs, bool masked) {
   const Dim &b = *xs[0], &wx = *xs[1], &wh = *xs[2];
   Dim h = *xs[3], x = shape::concatenate(xs.subspan(masked ? 6 : 4), 0);
@@ -109,7 +109,7 @@ void check_gates(const char* name, std::vector<Expression> operands,
       name, operands, [&](shape::Dims xs) { return gates_of_parts(xs, masked); }, at);
 }
 
-// The gates behind the cells; without memory of the heap for trees of few children.
+// tree_lstm_c over the cells and the gates; allocates nothing for few children.
 Expression tree_cell(std::span<const Expression> cells, const Expression& gates,
                      SourceLocation at) {
   std::array<Expression, 5> few;
@@ -133,7 +133,7 @@ OpFamily recurrent_ops() {
 Expression vanilla_lstm_gates(const Expression& x_t, const Expression& h_tm1, const Expression& Wx,
                               const Expression& Wh, const Expression& b, float weightnoise_std,
                               float forget_bias, SourceLocation at) {
-  // Before the nodes of the noise are made.
+  // Check before the nodes of the noise are made.
   if (weightnoise_std != 0)
     check_gates("vanilla_lstm_gates", {b, Wx, Wh, h_tm1}, {&x_t, 1}, false, at);
   const auto noisy = [&](const Expression& w) {

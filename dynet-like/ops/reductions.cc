@@ -10,10 +10,10 @@
 namespace dynet {
 namespace {
 
-// The m.
+// Scratch: the mean, by element of the result.
 std::size_t deviation_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
 
-// Index of each extreme element.
+// Scratch: the index of each extreme element.
 std::size_t extreme_along_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
 
 Dim elements(const Operands& x) { return shape::elements(x[0]); }
@@ -68,7 +68,7 @@ Dim reduced(const Operands& x) {
     shape::broken("dimension " + std::to_string(a.twice - 1) + " is named twice",
                   shape::Kind::argument);
   if (a.power == 0) shape::broken("the power must be at least 1, got 0", shape::Kind::argument);
-  // All dimensions at once are those that there are.
+  // All dimensions: the dimensions that x has.
   const Dim r = (a.dims & shape::kAllDimensions) == shape::kAllDimensions
                     ? shape::elements(x[0])
                     : shape::without(x[0], a.dims);
@@ -161,7 +161,7 @@ Expression apply(const OpForm& form, const Expression& x, SourceLocation at) {
   return add_node(form, x, {}, at);
 }
 
-// Over the batch as well, if asked. A divisor of zero is the number of elements.
+// `batch`: reduces the batch as well. A divisor of zero is the number of elements.
 Expression over_dims(const OpForm& form, const Expression& x, const std::vector<unsigned>& dims,
                      bool batch, unsigned power, double divisor, SourceLocation at) {
   ReduceAttr a{batch ? shape::kBatchBit : 0, power, divisor, 0, 0};

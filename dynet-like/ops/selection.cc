@@ -11,7 +11,7 @@
 namespace dynet {
 namespace {
 
-// The indices used.
+// Scratch: the indices that forward read.
 std::size_t pick_aux(const GraphStore& graph, const Node& n) {
   return index_scratch(graph.attr<PickAttr>(n).indices);
 }
@@ -188,7 +188,7 @@ Expression pick_with(const OpForm& form, const Expression& x, const IndexArgumen
                   at);
 }
 
-// Lists that are too long for any shape are cut: the shape rule refuses them by their length.
+// Lists that are too long are truncated: the shape rule rejects them by their length.
 StridedAttr::List list_of(const std::vector<int>& v) {
   StridedAttr::List list{static_cast<std::uint32_t>(v.size()), {}};
   std::copy_n(v.begin(), std::min<std::size_t>(v.size(), StridedAttr::kMost), list.v);
@@ -199,7 +199,7 @@ Expression transpose_with(const Expression& x, const unsigned* order, std::size_
                           SourceLocation at) {
   TransposeAttr a{static_cast<std::uint32_t>(rank), {}};
   if (rank > kMaxTensorDim)
-    a.rank = kMaxTensorDim + 1;  // refused by the shape rule, which looks no further
+    a.rank = kMaxTensorDim + 1;  // rejected by the shape rule, which does not read the order
   else
     std::copy_n(order, rank, a.order);
   return add_node(kTranspose, x, a, at);

@@ -6,44 +6,43 @@
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/ops/index_argument.h"
 
-// Parts of a tensor, and tensors put together. Indices may be given in any form that IndexArgument
-// takes; those behind a pointer are checked when the graph runs. Errors: ShapeError, IndexError,
-// ArgumentError.
+// Parts of a tensor, and tensors put together. Indices are IndexArguments; indices behind a pointer
+// are checked when the graph runs. Errors: ShapeError, IndexError, ArgumentError.
 
 namespace dynet {
 
 /// Slice v of dimension d, which is removed: {n} gives {1}, {m,n} along d = 1 gives {m}. Several
-/// indices: one for each batch element, or all from the one batch element there is.
+/// indices: one for each batch element, or all from a batch of one.
 Expression pick(const Expression& x, const IndexArgument& v, unsigned d = 0,
                 SourceLocation at = SourceLocation::current());
 /// The slices [start, end) of dimension d.
 Expression pick_range(const Expression& x, unsigned start, unsigned end, unsigned d = 0,
                       SourceLocation at = SourceLocation::current());
-/// The old name of pick_range along dimension 0.
+/// DyNet's older name of pick_range along dimension 0.
 Expression pickrange(const Expression& x, unsigned start, unsigned end,
                      SourceLocation at = SourceLocation::current());
-/// Rows v1, v2, ... of each batch element, also several times the same: dimension 0 becomes as long
-/// as the list.
+/// Rows v1, v2, ... of each batch element, with repetitions; the size of dimension 0 becomes that
+/// of the list.
 Expression select_rows(const Expression& x, const IndexArgument& rows,
                        SourceLocation at = SourceLocation::current());
-/// Columns v1, v2, ... of each batch element: dimension 1 becomes as long as the list.
+/// Columns v1, v2, ... of each batch element; the size of dimension 1 becomes that of the list.
 Expression select_cols(const Expression& x, const IndexArgument& cols,
                        SourceLocation at = SourceLocation::current());
-/// In each dimension k every strides[k]-th slice of [from[k], to[k]), which are
-/// ceil((to - from) / stride); the entry behind the last dimension is for the batch. What a list is
-/// too short for is 1 for a stride, 0 for `from` and the whole size for `to`.
+/// In each dimension k every strides[k]-th slice of [from[k], to[k]): ceil((to - from) / stride)
+/// slices. The entry after the last dimension is for the batch. Missing entries are 1 for strides,
+/// 0 for `from` and the whole size for `to`.
 Expression strided_select(const Expression& x, const std::vector<int>& strides,
                           const std::vector<int>& from = {}, const std::vector<int>& to = {},
                           SourceLocation at = SourceLocation::current());
 /// Batch element v.
 Expression pick_batch_elem(const Expression& x, const IndexArgument& v,
                            SourceLocation at = SourceLocation::current());
-/// Batch elements v1, v2, ..., also several times the same.
+/// Batch elements v1, v2, ..., with repetitions.
 Expression pick_batch_elems(const Expression& x, const IndexArgument& v,
                             SourceLocation at = SourceLocation::current());
 
-/// The same elements in their order, seen as shape d. If d has batch size one and as many elements
-/// as one batch element, the batch stays. Nothing is copied.
+/// The elements of x in their order, as a tensor of shape d. If d has batch size one and as many
+/// elements as one batch element, the batch stays. Nothing is copied.
 Expression reshape(const Expression& x, const Dim& d,
                    SourceLocation at = SourceLocation::current());
 /// A matrix transposed; a vector {n} gives {1,n}.
@@ -59,7 +58,7 @@ Expression concatenate(std::initializer_list<Expression> xs, unsigned d = 0,
                        SourceLocation at = SourceLocation::current());
 Expression concatenate(const std::vector<Expression>& xs, unsigned d = 0,
                        SourceLocation at = SourceLocation::current());
-/// The same along dimension 1: vectors become the columns of a matrix.
+/// Concatenation along dimension 1: vectors become the columns of a matrix.
 Expression concatenate_cols(std::initializer_list<Expression> xs,
                             SourceLocation at = SourceLocation::current());
 Expression concatenate_cols(const std::vector<Expression>& xs,

@@ -25,15 +25,15 @@ std::size_t softmax_aux(const GraphStore& graph, const Node& n) {
 
 std::size_t logsumexp_along_aux(const GraphStore&, const Node& n) { return 2 * n.dim.size(); }
 
-// The log of the sum of exponentials of each batch element, then the classes used.
+// Scratch: the log of the sum of exponentials of each batch element, then the classes.
 std::size_t class_loss_aux(const GraphStore& graph, const Node& n) {
   return 2 * std::size_t{n.dim.bd} + index_scratch(graph.attr<ClassAttr>(n).indices);
 }
 
-// A column in order.
+// Scratch: a sorted column.
 std::size_t sparsemax_aux(const GraphStore&, const Node& n) { return n.dim.rows(); }
 
-// Which elements are at their bound.
+// Scratch: whether each element is at its bound.
 std::size_t constrained_softmax_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
 
 const OpForm kSoftmax = {.name = "softmax",

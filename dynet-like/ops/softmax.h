@@ -6,9 +6,9 @@
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/ops/index_argument.h"
 
-// Scores to probabilities. A score of minus infinity is masked: its probability and every gradient
-// that reaches it are zero, and where all scores are masked all probabilities are zero. Where a
-// score is plus infinity there is no distribution: values and gradients are NaN.
+// Scores to probabilities. A score of minus infinity is masked: its probability and its gradients
+// are zero; if all scores are masked all probabilities are zero. If a score is plus infinity,
+// values and gradients are NaN.
 
 namespace dynet {
 
@@ -17,24 +17,24 @@ Expression softmax(const Expression& x, unsigned d = 0,
                    SourceLocation at = SourceLocation::current());
 /// log(softmax(x)) along dimension 0, minus infinity where x is masked.
 Expression log_softmax(const Expression& x, SourceLocation at = SourceLocation::current());
-/// The same over the elements that `restriction` names; the others are minus infinity. Throws
-/// IndexError, and ArgumentError if it names none.
+/// log_softmax over the elements in `restriction`; all other elements are minus infinity. Throws
+/// IndexError, and ArgumentError if `restriction` is empty.
 Expression log_softmax(const Expression& x, const std::vector<unsigned>& restriction,
                        SourceLocation at = SourceLocation::current());
 Expression log_softmax(const Expression& x, std::initializer_list<unsigned> restriction,
                        SourceLocation at = SourceLocation::current());
-/// log sum_j e^x_j along dimension d, which is removed; minus infinity where all scores are masked,
-/// or where there are none. Plus infinity where a score is, with a gradient of NaN for that score
-/// and of zero for finite ones. Throws IndexError.
+/// log sum_j e^x_j along dimension d, which is removed. Minus infinity if all scores are masked, or
+/// if there are none. Plus infinity if a score is, with a gradient of NaN for that score and of
+/// zero for finite scores. Throws IndexError.
 Expression logsumexp_dim(const Expression& x, unsigned d,
                          SourceLocation at = SourceLocation::current());
 
-/// Along dimension 0, the probabilities that are closest to x: max(x_i - t, 0), where t makes their
-/// sum one. The operand's shape. Martins and Astudillo 2016.
+/// Along dimension 0, the probabilities nearest to x: max(x_i - t, 0), where t makes their sum one.
+/// The operand's shape. Martins and Astudillo 2016.
 Expression sparsemax(const Expression& x, SourceLocation at = SourceLocation::current());
-/// Along dimension 0, min(e^x_i / z, y_i), where z makes the sum one: the operands' shape, which is
-/// the same but for the batch. The bounds y are not negative; where their sum is below one, the
-/// result is y. Martins and Kreutzer 2017. Throws ShapeError.
+/// Along dimension 0, min(e^x_i / z, y_i), where z makes the sum one: the shape of the operands,
+/// which are equal except for the batch. The bounds y are not negative; if their sum is below one,
+/// the result is y. Martins and Kreutzer 2017. Throws ShapeError.
 Expression constrained_softmax(const Expression& x, const Expression& y,
                                SourceLocation at = SourceLocation::current());
 
