@@ -156,8 +156,7 @@ TEST_CASE("the gradient of a pair's operand does not depend on other pairs of th
     ComputationGraph g;
     const Expression a = parameter(g, p) * 1.5f, b = parameter(g, q) * 0.7f,
                      c = parameter(g, r) * 1.1f;
-    const Expression y = op(a, b),
-                     z = op(b, c);  // b is an operand of both, so its gradient is a sum
+    const Expression y = op(a, b), z = op(b, c);  // the gradient of b is a sum
     const Expression later = sum_elems(cmult(square(a), square(b)));
     const Expression loss =
         sum_elems(y * 1.3f) + later + (company ? sum_elems(z * 0.0f) : sum_elems(c));

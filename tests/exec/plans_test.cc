@@ -149,8 +149,7 @@ TEST_CASE("backward adds gradients of gathered rows to the rows of the current g
   ComputationGraph g;
   lookup(g, table, rows).value();
   g.clear();
-  const Expression x =
-      input(g, Dim({4}, 2), Floats(8, 7.0f));  // in the memory of the rows of the previous graph
+  const Expression x = input(g, Dim({4}, 2), Floats(8, 7.0f));  // reuses the memory of the rows
   value(x);
   const Expression y = lookup(g, table, others), z = lookup(g, table, rows);
   g.backward(sum_batches(sum_elems(y + z * 10.0f)));

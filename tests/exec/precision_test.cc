@@ -242,8 +242,7 @@ TEST_CASE("packed transposed matrices are not reused for another loss") {
   const Parameter w = pc.add_parameters({40, 40}), u = pc.add_parameters({40, 40});
   const auto loss = [](ComputationGraph& g, const Parameter& p) {
     const Expression matrix = parameter(g, p);
-    Expression y =
-        input(g, {40, 40}, numbers(1600, 5));  // enough columns for the transposed matrix
+    Expression y = input(g, {40, 40}, numbers(1600, 5));  // enough columns for a transpose
     for (int k = 0; k < 4; ++k) y = matrix * y;
     return sum_elems(y);
   };
