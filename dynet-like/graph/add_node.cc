@@ -1,4 +1,4 @@
-// How nodes are made: operands checked, the shape found, the node written down.
+// Creation of nodes: checks of operands, shape rule, node kind, storage.
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/check.h"
 #include "dynet-like/graph/computation_graph.h"
@@ -11,7 +11,7 @@
 namespace dynet {
 namespace {
 
-// Why an operation cannot run on a device, or null.
+// Reason why an operation cannot run on a device, or null.
 const char* why_not_on_device(const OpForm& form) {
   const CudaRule& rule = form.cuda.value;
   const bool needs_kernels =
@@ -20,7 +20,8 @@ const char* why_not_on_device(const OpForm& form) {
   return "the library has no kernels for it";
 }
 
-// A product may be in one batch with those of other matrices: no shape nor attribute says so.
+// Marks a product that may be batched with products of other matrices. The flag is part of the node
+// kind, so the kind is found again.
 void give_own_matrix(GraphState& s, NodeId id) {
   Node& n = s.store.nodes[id];
   n.flags |= Node::kOwnMatrix;
@@ -30,7 +31,7 @@ void give_own_matrix(GraphState& s, NodeId id) {
       s.kinds.find({*n.form, n.dim, s.dims, s.store.attrs.data() + n.attr, n.flags});
 }
 
-// A new node of a graph that computes at once or runs on a device.
+// Completes a new node of a graph that computes immediately or has a device.
 [[gnu::noinline]] void finish_node(GraphState& s, NodeId id) {
   Node& n = s.store.nodes[id];
   try {
@@ -44,7 +45,7 @@ void give_own_matrix(GraphState& s, NodeId id) {
         (s.store.nodes[s.store.args[n.first_arg]].flags & Node::kFromData))
       give_own_matrix(s, id);
     if (s.immediate) s.evaluator->forward(id);
-  } catch (...) {  // as if it had not been made
+  } catch (...) {  // remove the node again
     s.evaluator->truncate(id);
     s.truncate(id, n.first_arg, n.attr);
     throw;
@@ -55,13 +56,14 @@ inline void add_attributes(PodVector<std::uint64_t>& attrs, const Attributes& at
   const std::size_t bytes = attributes.size + attributes.payload_size;
   std::uint64_t* words = attrs.append((bytes + 7) / 8);
   const auto* from = static_cast<const std::byte*>(attributes.bytes);
-  for (std::size_t w = 0; w < attributes.size / 8; ++w)  // few: no call for them
+  for (std::size_t w = 0; w < attributes.size / 8; ++w)  // few words: inline copies
     std::memcpy(words + w, from + 8 * w, 8);
   if (attributes.payload_size)
     std::memcpy(words + attributes.size / 8, attributes.payload, attributes.payload_size);
 }
 
-// The shape of a node, and the node kind if `recent` holds another one. Throws RuleBroken.
+// Evaluates the shape rule. Updates `recent` if its shape or its node kind differ. Throws
+// RuleBroken.
 [[gnu::noinline]] void find_shape(GraphState& s, const OpForm& form, shape::Dims dims,
                                   std::uint32_t planning, const Attributes& attributes,
                                   const std::uint64_t* words, NodeKindTable::Recent& recent,
@@ -73,10 +75,10 @@ inline void add_attributes(PodVector<std::uint64_t>& attrs, const Attributes& at
                  (attributes.size + attributes.payload_size + 7) / 8);
 }
 
-// Checks the operands and the shape and writes the node down; `operand(k)` is the k-th, the first
-// was checked by state_of_first. The node is written in place behind the last one and counts only
-// once everything was checked. It is where its operands are; a transfer, and what has no operands,
-// where `flags` say.
+// Checks operands and shape and appends a node. `operand(k)` is operand k; state_of_first has
+// checked operand 0. The node is written into reserved memory and appended after all checks. Its
+// device is the device of its operands or, for a transfer and a node without operands, the device
+// in `flags`.
 template <bool transfer = false, class GetOperand>
 inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t arity,
                               GetOperand&& operand, const Dim** dims, std::uint32_t flags,
@@ -119,8 +121,8 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   const std::uint64_t* const words = g.attrs.data() + first_attr;
   const std::size_t attribute_words = form.batch.value.attribute_bytes / 8;
   const std::uint32_t planning = flags & Node::kPlanningBits;
-  // A node with neither operands nor batch attributes is a parameter, or an input, whose second
-  // word is its number of elements.
+  // Word that selects a cache entry: the first batch attribute. A node with neither operands nor
+  // batch attributes is a parameter, or an input, whose second word is its number of elements.
   std::uint64_t word = 0;
   if (attribute_words)
     word = words[0];
@@ -159,7 +161,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   return made;
 }
 
-// For a node at this device.
+// Node flags of a device.
 std::uint32_t device_flags(GraphState& s, Device* device, const char* name, SourceLocation at) {
   try {
     return s.device_index(device) << Node::kFirstDeviceBit;
@@ -170,8 +172,8 @@ std::uint32_t device_flags(GraphState& s, Device* device, const char* name, Sour
   }
 }
 
-// The graph that all operands must belong to. Nothing of a state is touched before its first
-// operand is known to be live: it may by now belong to a graph of another thread.
+// The graph of operand 0, to which all operands must belong. The state is not accessed until
+// operand 0 is known to be live: it may belong to a graph of another thread by now.
 GraphState& state_of_first(const char* name, const Expression& e, SourceLocation at) {
   if (!e.state || !e.state->holds(e.i, e.serial)) [[unlikely]]
     throw_bad_operand(name, 0, e, nullptr, at);
@@ -180,7 +182,7 @@ GraphState& state_of_first(const char* name, const Expression& e, SourceLocation
 
 }  // namespace
 
-// Small is fast: two nodes are a line of the cache, docs/design/graph.md says so too.
+// Two nodes fill one cache line, see docs/design/graph.md.
 static_assert(sizeof(Node) == 32);
 
 std::size_t no_aux(const GraphStore&, const Node&) { return 0; }

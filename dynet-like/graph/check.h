@@ -14,9 +14,9 @@ Dim check_operands(const char* name, std::span<const Expression> xs,
                    SourceLocation at);
 }  // namespace detail
 
-/// For an operation that is made of others: checks its operands before the first of them is made,
-/// with the errors that `add_node` would throw for an operation `name` with this shape rule.
-/// `rule` is a function of shape::Dims; returns the shape that it gives.
+/// Checks the operands of a composite operation before its first node is made, with the errors of
+/// `add_node` for an operation `name` with this shape rule. `rule` maps shape::Dims to a shape,
+/// which is returned.
 template <class Rule>
 Dim check_operands(const char* name, std::span<const Expression> xs, const Rule& rule,
                    SourceLocation at) {

@@ -9,7 +9,7 @@
 namespace dynet {
 namespace {
 
-// A handle that is live, and of this graph.
+// Throws unless a handle is live and belongs to this graph.
 void check_own(const GraphState* graph, const Expression& e, const char* who, SourceLocation at) {
   if (&live_state(e, who, at) != graph) [[unlikely]]
     throw StaleExpressionError(

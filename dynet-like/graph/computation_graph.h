@@ -19,12 +19,12 @@ class Parameter;
 class Workers;
 struct ParameterStorageBase;
 
-/// The nodes of a graph as DyNet's programs see them: `cg.nodes.size()`, `cg.nodes[i]->dim`.
-/// Pointers are good until the next node is made.
+/// The nodes of a graph as in DyNet's programs: `cg.nodes.size()`, `cg.nodes[i]->dim`. Pointers are
+/// valid until the next node is made.
 class NodeList {
  public:
   explicit NodeList(const ComputationGraph& graph) : graph_(graph) {}
-  /// How many there are.
+  /// Number of nodes.
   std::size_t size() const;
   bool empty() const { return size() == 0; }
   /// Throws IndexError.
@@ -34,28 +34,29 @@ class NodeList {
   const ComputationGraph& graph_;
 };
 
-/// Whether a class is one of DyNet's that an operation is here, see ComputationGraph::add_function.
+/// Whether F is a DyNet node class with an operation in this library, see
+/// ComputationGraph::add_function.
 template <class F, class = void>
 inline constexpr bool kStandsForOperation = false;
 template <class F>
 inline constexpr bool kStandsForOperation<F, std::void_t<typename F::StandsForOperation>> = true;
 
-/// A graph of one sample: built from Expressions, run, thrown away.
+/// A graph of one sample or minibatch: built from Expressions, run, destroyed.
 ///
-/// Making one, clearing one and throwing one away is cheap: its memory is kept and used again, also
-/// by the next graph. Any number may live at once; a graph belongs to one thread at a time,
-/// different graphs run on different threads, over shared parameters. What a backward pass adds to
-/// the parameters goes into a buffer of its thread, or of a number (set_gradient_buffer): see
-/// GradientBuffers. With numbers the sum does not depend on timing, nor on the number of threads.
+/// Construction, `clear` and destruction are cheap: the next graph reuses the memory. Any number of
+/// graphs may live at once. A graph belongs to one thread at a time; different graphs run on
+/// different threads, over shared parameters. A backward pass adds the gradients of parameters to
+/// the buffer of its thread, or to a numbered buffer (set_gradient_buffer): see GradientBuffers.
+/// With numbered buffers the sum depends neither on timing nor on the number of threads.
 ///
-/// A value has the same bits however it is computed: batched or not, at once or node by node, in
-/// one forward pass or several, in training or inference, on any number of threads; on a CPU, by
-/// one build of the library. Gradients have the same bits if the same calls are made again, and on
-/// any number of threads. Otherwise, batched or not for example, they differ by rounding: what many
-/// nodes share gets its gradient as a sum over them, in the order in which they ran.
+/// Values are reproducible to the bit: batched or not, immediate or not, in one forward pass or
+/// several, in training or inference, on any number of threads; on a CPU, with one build of the
+/// library. Gradients are reproducible to the bit for equal calls, on any number of threads.
+/// Different calls or settings, such as batching, change gradients by rounding: the gradient of a
+/// node with several users is a sum in the order in which the users ran.
 class ComputationGraph {
  public:
-  /// Nodes of one kind that do not wait for each other run together.
+  /// Batches nodes of one kind that do not depend on each other.
   ComputationGraph();
   /// Without `batched` every node runs alone, in the order of creation.
   explicit ComputationGraph(bool batched);
@@ -63,14 +64,14 @@ class ComputationGraph {
   ComputationGraph(const ComputationGraph&) = delete;
   ComputationGraph& operator=(const ComputationGraph&) = delete;
 
-  /// Runs every node up to `e` again: values behind pointers are read again, random draws are new.
+  /// Recomputes every node up to `e`: reads input pointers again and makes new random draws.
   const Tensor& forward(const Expression& e, SourceLocation at = SourceLocation::current());
-  /// Runs only what has no value yet.
+  /// Computes the nodes up to `e` that have no value yet.
   const Tensor& incremental_forward(const Expression& e,
                                     SourceLocation at = SourceLocation::current());
   const Tensor& get_value(const Expression& e, SourceLocation at = SourceLocation::current());
   const Tensor& get_gradient(const Expression& e, SourceLocation at = SourceLocation::current());
-  /// The same of a node by its index in the graph.
+  /// Overloads for a node by its index in the graph.
   const Tensor& forward(VariableIndex i, SourceLocation at = SourceLocation::current()) {
     return forward(Expression(this, i, at), at);
   }
@@ -90,72 +91,73 @@ class ComputationGraph {
   const Dim& get_dimension(VariableIndex i, SourceLocation at = SourceLocation::current()) const {
     return Expression(const_cast<ComputationGraph*>(this), i, at).dim(at);
   }
-  /// Adds the gradient of the scalar `e` to that of every parameter below it, running forward first
-  /// where needed. With `full`, constants get gradients too. Throws ShapeError unless `e` is one
-  /// number.
+  /// Adds d e / d p to the gradient of every parameter p that the scalar `e` depends on, after
+  /// computing missing values. With `full`, constants get gradients as well. Throws ShapeError
+  /// unless `e` is one number, ArgumentError in inference.
   void backward(const Expression& e, bool full = false,
                 SourceLocation at = SourceLocation::current());
-  /// Forgets all values.
+  /// Drops all values: the next forward recomputes them, with new random draws.
   void invalidate();
 
-  /// Removes all nodes and all checkpoints; every Expression of this graph becomes stale. Takes the
-  /// same time whatever the size.
+  /// Removes all nodes and all checkpoints; every Expression of this graph becomes stale. The time
+  /// does not depend on the number of nodes.
   void clear();
-  /// Becomes a new graph: without nodes, with a number of its own and the settings of one that was
-  /// just made. In less time than it takes to destroy a graph and to make another one. Throws as
-  /// the constructor.
+  /// Turns this graph into a new one: no nodes, a new number (get_id), default settings. Cheaper
+  /// than destroying the graph and constructing another. Throws the errors of the constructor.
   void renew(bool batched = true);
-  /// Remembers the present end of the graph, on a stack.
+  /// Pushes the present end of the graph onto the stack of checkpoints.
   void checkpoint();
-  /// Back to the last checkpoint, which is taken off. Throws ArgumentError if there is none.
+  /// Pops the last checkpoint and removes all nodes made since. Throws ArgumentError if there is
+  /// none.
   void revert(SourceLocation at = SourceLocation::current());
 
-  /// Compute every node as soon as it is made, so that an error shows at the line that made it.
+  /// Computes every node as soon as it is made, so that an error names the line of the node.
   void set_immediate_compute(bool immediate);
-  /// Look for NaN and infinities in every value and gradient; the first one throws NumericError
-  /// naming the node, its operands and the line that made it. Minus infinity masks scores: it may
-  /// be put in, and be in values of operations on values that have it. What a stopped backward pass
-  /// has added to the parameters stays there until `reset_gradient`.
+  /// Checks every value and gradient for NaN and infinities; the first one throws NumericError with
+  /// the node, its operands and its source line. Minus infinity is allowed as a mask of scores: in
+  /// inputs, and in values of operations on values that contain it. Gradients that a stopped
+  /// backward pass has added to parameters remain until `reset_gradient`.
   void set_check_validity(bool check);
-  /// Seeds the random draws (dropout, noise, random inputs) of nodes made from now on. Without it
-  /// every graph of the process draws differently, in the order in which graphs are made.
+  /// Seeds the random draws (dropout, noise, random inputs) of nodes made from now on. Without a
+  /// seed every graph of the process has other draws, which depend on the order of construction.
   void set_seed(std::uint64_t seed);
 
-  /// The gradients of parameters are added in buffer `number` of their collections, and not in that
-  /// of the thread that runs `backward`: what is added up buffer by buffer does not depend on which
-  /// thread did what. Two graphs with one number must not run at once. See Workers.
-  void set_gradient_buffer(unsigned number);
-  /// For graphs that are only run forward: one with more than 8 MiB of values runs in windows, and
-  /// the memory of values that no later node reads is used again. A freed value is rematerialized
-  /// when it is requested; `backward` throws ArgumentError. Switched off again, all values are
-  /// dropped if some were computed in inference: the next forward makes them, with the same draws.
-  void set_inference(bool inference);
-  /// Does nothing: a graph runs on the thread that runs it. Several threads run a graph each, see
+  /// Adds the gradients of parameters to buffer `number` of their collections instead of the buffer
+  /// of the thread that runs `backward`, so that the sum over buffers does not depend on the
+  /// assignment of work to threads. Two graphs with one number must not run at the same time. See
   /// Workers.
+  void set_gradient_buffer(unsigned number);
+  /// For graphs that are only run forward. A graph with more than 8 MiB of values (32 MiB on a
+  /// device) runs in windows; after each window, values that no later node reads are freed. A freed
+  /// value is recomputed when it is requested. `backward` throws ArgumentError. Switching inference
+  /// off drops all values if some were computed in inference: the next forward recomputes them with
+  /// the same draws.
+  void set_inference(bool inference);
+  /// No effect: a graph runs on the calling thread. For several threads, give each its own graph,
+  /// see Workers.
   [[deprecated("a graph runs on one thread; give each thread a graph, see Workers")]] void
   set_workers(Workers* /*workers*/) {}
 
-  /// Device for the values and operations of all nodes that get no other device from their
-  /// operands, their parameter or their own argument, see `to_device`; at first `default_device`.
-  /// Requested values and gradients are copied from the device. Gradients of parameters accumulate
-  /// in the memory of the device until a trainer reads them. Call it before there are nodes: throws
-  /// ArgumentError otherwise, and DeviceError if the device cannot be used. Operations that cannot
-  /// run on their device throw DeviceError where they are made.
+  /// Device of all nodes that get no device from their operands, their parameter or their own
+  /// argument, see `to_device`; initially `default_device`. Requested values and gradients are
+  /// copied from the device. Gradients of parameters accumulate in the memory of the device until a
+  /// trainer reads them. Throws ArgumentError if the graph has nodes, and DeviceError if the device
+  /// cannot be used. Operations without a kernel for their device throw DeviceError when their node
+  /// is made.
   void set_device(Device* device, SourceLocation at = SourceLocation::current());
 
-  /// The precision to which GPUs round the factors of products: of matmul, affine_transform and
-  /// conv2d, of the builders made of them, and of all their gradients. Parameters, sums and
-  /// everything else stay floats; `float32`, no rounding, is the default. A CPU with AVX512-BF16
-  /// does the same in bf16, but for conv2d, and is faster where it multiplies with many columns;
-  /// numbers below the normal ones are zero there. Any other CPU computes in float32 whatever is
-  /// set, and so does every CPU for TF32. Call it before there are nodes, before or after
-  /// `set_device`: throws ArgumentError else.
+  /// Precision to which GPUs round the factors of products: of matmul, affine_transform and conv2d,
+  /// of the builders that use them, and of all their gradients. Parameters, sums and all other
+  /// operations are float32. The default, `float32`, does not round. A CPU with AVX512-BF16 rounds
+  /// to bf16 as well, except in conv2d: faster for products with many columns, and subnormal
+  /// numbers become zero. Other CPUs compute in float32, and so does every CPU for TF32. May be
+  /// called before or after `set_device`; throws ArgumentError if the graph has nodes.
   void set_precision(Precision precision, SourceLocation at = SourceLocation::current());
 
-  /// Its number among the graphs that the process has made, from 1.
+  /// Number of this graph among the graphs of the process, from 1.
   unsigned get_id() const;
-  /// Members of DyNet's graph that make nodes, equal to the functions `input`, `parameter`,
-  /// `const_parameter`, `lookup` and `const_lookup`. Defined in dynet-like::compat.
+  /// Member functions of DyNet's graph that make nodes; equal to the functions `input`,
+  /// `parameter`, `const_parameter`, `lookup` and `const_lookup`. Defined in dynet-like::compat.
   VariableIndex add_input(real s, Device* device = default_device);
   VariableIndex add_input(const real* s, Device* device = default_device);
   VariableIndex add_input(const Dim& d, const std::vector<float>& data,
@@ -177,8 +179,8 @@ class ComputationGraph {
   VariableIndex add_const_lookup(const LookupParameter& p, const unsigned* index);
   VariableIndex add_const_lookup(const LookupParameter& p, const std::vector<unsigned>& indices);
   VariableIndex add_const_lookup(const LookupParameter& p, const std::vector<unsigned>* indices);
-  /// The operation that DyNet's class `F`, of dynet/nodes.h, stands for, with what its constructor
-  /// takes.
+  /// Adds the operation of DyNet's class `F` (dynet/nodes.h); `side` are the arguments of its
+  /// constructor after the operands.
   template <class F, class... Side>
   VariableIndex add_function(std::initializer_list<VariableIndex> operands, Side&&... side) {
     return add_function<F>(std::vector<VariableIndex>(operands), std::forward<Side>(side)...);
@@ -193,13 +195,14 @@ class ComputationGraph {
     return F::apply(*this, x, std::forward<Side>(side)...).i;
   }
 
-  /// How large it is and what ran.
+  /// Size of the graph, and counts and memory of its last passes.
   GraphStatistics statistics() const;
   /// Number of nodes.
   std::size_t size() const;
-  /// The graph as text for Graphviz.
+  /// Prints the graph in Graphviz's language.
   void print_graphviz(std::ostream& out) const;
-  /// The same as a string, and printed in programs that call `initialize` of dynet-like::compat.
+  /// Returns the graph in Graphviz's language, and prints it in programs that call `initialize` of
+  /// dynet-like::compat.
   std::string print_graphviz() const;
   /// The nodes, for tools and tests.
   const GraphStore& store() const;
@@ -210,36 +213,37 @@ class ComputationGraph {
   GraphState* state_;
 };
 
-/// Adds a node over operands, which decide the graph. Checks them and the shape rule; on any error
-/// the graph is as before. This is what every operation ends in, a user's own too.
+/// Adds a node to the graph of its operands. Checks the operands and evaluates the shape rule; on
+/// an error the graph is unchanged. Every operation calls it, including operations defined by
+/// users.
 Expression add_node(const OpForm& form, Span<const Expression> operands,
                     const Attributes& attributes, SourceLocation at);
 Expression add_node(const OpForm& form, const Expression& x, const Attributes& attributes,
                     SourceLocation at);
 Expression add_node(const OpForm& form, const Expression& x, const Expression& y,
                     const Attributes& attributes, SourceLocation at);
-/// Adds a node without operands: at this device, else at that of the parameter that it names, else
-/// at the graph's own. Throws DeviceError if the device cannot be used.
+/// Adds a node without operands on `device`, or on the graph's own device if null. Throws
+/// DeviceError if the device cannot be used.
 Expression add_node(ComputationGraph& graph, const OpForm& form, const Attributes& attributes,
                     SourceLocation at, Device* device = nullptr);
-/// Adds a node of Kind::transfer, at another device than its operand.
+/// Adds a node of Kind::transfer: a copy of `x` on the device `to`.
 Expression add_transfer(const OpForm& form, const Expression& x, Device* to, SourceLocation at);
 /// The device of an expression; null if it is empty or stale.
 Device* device_of(const Expression& e);
-/// A key for the random draws of a new node of this graph.
+/// Draws a key for the random draws of a new node of this graph.
 std::uint64_t next_random_key(ComputationGraph& graph);
 std::uint64_t next_random_key(const Expression& e);
-/// The last key was not used: the next node gets it.
+/// Returns the last key, which was not used: the next node gets it.
 void give_back_random_key(ComputationGraph& graph);
 void give_back_random_key(const Expression& e);
-/// Keeps the bank of a parameter alive as long as the graph may name it.
+/// Keeps the bank of a parameter alive until the graph is cleared or destroyed.
 void keep_bank(ComputationGraph& graph, const std::shared_ptr<ParameterStorageBase>& parameter);
 
-/// How many graphs live, and the number of the one that was made last. Nothing depends on them.
+/// Number of live graphs, and number of the newest graph. No result depends on them.
 int get_number_of_active_graphs();
 unsigned get_current_graph_id();
 
-/// Gives memory of graphs that are gone back to the system.
+/// Frees the memory that is kept of destroyed graphs.
 void release_graph_memory();
 
 }  // namespace dynet

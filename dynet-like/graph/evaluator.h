@@ -12,7 +12,7 @@ namespace dynet {
 class Interrupt;
 
 /// Interface of a graph to the executor above it. See docs/design/graph.md for all interfaces
-/// through which calls point upward. `T` is the type of the numbers that it computes.
+/// through which calls point upward. `T` is the type of values and gradients.
 template <class T>
 class Evaluator {
  public:
@@ -26,26 +26,26 @@ class Evaluator {
   virtual T* host_value(NodeId node) = 0;
   /// Gradient of a node in memory that the host can read.
   virtual T* host_gradient(NodeId node) = 0;
-  /// Nodes from `size` on are gone.
+  /// Drops the nodes from `size` on.
   virtual void truncate(NodeId size) = 0;
-  /// All nodes are gone. Constant time.
+  /// Drops all nodes. Constant time.
   virtual void clear() = 0;
-  /// Releases the memory and the devices; device index 0 is the CPU then.
+  /// Frees the memory and the devices; device index 0 is the CPU afterwards.
   virtual void release() = 0;
   virtual void set_check_validity(bool check) = 0;
-  /// Nodes of one kind run together (true), or each alone in the order of creation.
+  /// Batches nodes of one kind (true), or runs each node alone in the order of creation.
   virtual void set_batching(bool batch) = 0;
-  /// Number of the buffer for gradients of parameters; none: the calling thread's buffer.
+  /// Number of the buffer for gradients of parameters; none: the buffer of the calling thread.
   virtual void set_gradient_buffer(std::optional<unsigned> number) = 0;
   /// Forward only: values are freed after their last use.
   virtual void set_inference(bool inference) = 0;
-  /// Check that may end a pass between two of its steps, or null. Computed values are kept, and so
-  /// are, until `reset_gradient`, the gradients that backward has added to the parameters.
+  /// Sets a check that may end a pass between two of its steps, or null. Computed values are kept,
+  /// and so are, until `reset_gradient`, the gradients that backward has added to parameters.
   virtual void set_interrupt(Interrupt* interrupt) = 0;
-  /// Prepares the device for nodes with this device index; there are none yet. Throws
+  /// Prepares a device for nodes with this device index, which has no nodes yet. Throws
   /// DeviceError.
   virtual void use(std::size_t index, Device* device) = 0;
-  /// Sets the precision of products on devices.
+  /// Sets the precision of products.
   virtual void set_precision(Precision precision) = 0;
   virtual GraphStatistics statistics() const = 0;
 };

@@ -18,10 +18,10 @@ namespace dynet {
 [[noreturn, gnu::cold]] void throw_rule_broken(const char* name, const RuleBroken& broken,
                                                const GraphStore& graph,
                                                std::span<const NodeId> args, SourceLocation at);
-/// Operations run where their operands are.
+/// The operands are on different devices.
 [[noreturn, gnu::cold]] void throw_devices_differ(const char* name, const GraphStore& graph,
                                                   std::span<const NodeId> args, SourceLocation at);
-/// The value or gradient was not stored and cannot be computed again.
+/// The value or gradient was not stored and cannot be recomputed.
 [[noreturn, gnu::cold]] void throw_not_kept(const ArgumentError& e, const GraphStore& graph,
                                             NodeId id, SourceLocation at);
 [[noreturn, gnu::cold]] void throw_not_kept(const GradientError& e, const GraphStore& graph,

@@ -19,7 +19,7 @@ struct StatePool {
   std::atomic<std::uint64_t> graphs = 0;
 };
 
-// Never destroyed: an Expression may be looked at by a destructor that runs after all others.
+// Never destroyed: a destructor that runs after all others may still use an Expression.
 StatePool& pool() {
   static StatePool* const p = new StatePool;
   return *p;
@@ -54,7 +54,7 @@ GraphState* borrow_graph_state() {
       state = p.idle.back();
       p.idle.pop_back();
     } else {
-      p.idle.reserve(++p.states);  // so that giving back cannot fail
+      p.idle.reserve(++p.states);  // so that give_back_graph_state cannot fail
     }
   }
   if (!state) {
@@ -118,7 +118,7 @@ void release_graph_memory() {
     s->store.args = {};
     s->store.attrs = {};
     s->evaluator->release();
-    s->set_device(&kCpu);  // which is all that is left
+    s->set_device(&kCpu);  // the only device after `release`
   }
   if (const cuda::Devices* devices = &cuda::kDevices) devices->trim_memory();
 }

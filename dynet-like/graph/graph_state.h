@@ -17,33 +17,33 @@ namespace dynet {
 
 class ComputationGraph;
 
-/// The inside of a graph. It outlives the graph, is lent to the next one with its memory warm, and
-/// is never destroyed, so a stale Expression can always look here.
+/// State of a graph. It outlives the graph, is reused with its memory by the next graph, and is
+/// never destroyed, so a stale Expression can always read it.
 struct GraphState {
   GraphState() { store.kind_table = &kinds; }
 
   GraphStore store;
-  ShapeTable shapes;  // that its nodes have
+  ShapeTable shapes;  // of its nodes
   NodeKindTable kinds;
   std::unique_ptr<Evaluator<float>> evaluator;
   ComputationGraph* owner = nullptr;
-  std::uint64_t number = 0;       // of the graph that has it, see ComputationGraph::get_id
-  std::uint64_t next_serial = 1;  // never goes back
-  // Serials below this are of nodes cleared away. Looked at before the nodes, which another
-  // thread's graph may own by now.
+  std::uint64_t number = 0;       // of the current graph, see ComputationGraph::get_id
+  std::uint64_t next_serial = 1;  // never decreases
+  // Smallest serial number since the last `clear`. Read before the nodes, which may belong to a
+  // graph of another thread by now.
   std::atomic<std::uint64_t> first_serial = 1;
   std::uint64_t random_key = 0;
   std::uint64_t random_count = 0;
   bool immediate = false;
-  bool on_device = false;  // some of its devices are not the CPU
+  bool on_device = false;  // some device is not the CPU
   bool inference = false;
-  std::vector<const Dim*> dims;  // scratch for nodes of many operands
+  std::vector<const Dim*> dims;  // scratch for nodes with many operands
   struct Mark {
     std::size_t nodes, args, attrs, devices;
   };
   std::vector<Mark> marks;
-  // Values and gradients that were asked for, which users have references to. Their memory stays
-  // with the pool, for the next graph.
+  // Requested values and gradients, to which users hold references. The pool keeps their memory for
+  // the next graph.
   std::pmr::unsynchronized_pool_resource shown_memory;
   std::pmr::unordered_map<NodeId, Tensor> shown_values{&shown_memory};
   std::pmr::unordered_map<NodeId, Tensor> shown_gradients{&shown_memory};
@@ -53,18 +53,17 @@ struct GraphState {
            store.origins[i].serial == serial;
   }
   std::uint64_t draw_random_key() { return mix_bits(random_key + ++random_count); }
-  /// The graph's own device; there are no nodes. Throws DeviceError.
+  /// Sets the graph's own device; there must be no nodes. Throws DeviceError.
   void set_device(Device* device) {
     evaluator->use(0, device);
     store.devices[0] = device;
     drop_devices(1);
   }
-  /// The index of a device in this graph; it gets one if it has none yet. Throws
-  /// DeviceError.
+  /// Index of a device in this graph, assigned on first use. Throws DeviceError.
   std::uint32_t device_index(Device* device);
-  /// Those from `count` on have no nodes any more.
+  /// Drops the devices from index `count` on, which have no nodes.
   void drop_devices(std::size_t count);
-  /// Only what was there first is left.
+  /// Keeps the first `nodes` nodes, `args` operands and `attrs` attribute words.
   void truncate(std::size_t nodes, std::size_t args, std::size_t attrs) {
     store.nodes.truncate(nodes);
     store.origins.truncate(nodes);
@@ -72,7 +71,7 @@ struct GraphState {
     store.args.truncate(args);
     store.attrs.truncate(attrs);
   }
-  /// There are no nodes: neither shapes nor node kinds are needed.
+  /// Drops shapes and node kinds; there must be no nodes.
   void forget() {
     kinds.forget();
     shapes.forget();
@@ -90,12 +89,12 @@ struct GraphState {
   }
 };
 
-/// Lends states to graphs. With the numbers of threads and the list of devices it is all that the
-/// graphs of a process share: without it a graph made for each sample would start with cold memory,
-/// and a handle to a destroyed graph would read freed memory. It decides no result but the default
-/// random seed of a graph.
+/// Borrows a state from the pool of the process. The pool, the numbers of threads and the list of
+/// devices are the only state that graphs share. Without the pool a graph for each sample would
+/// allocate its memory again, and a handle to a destroyed graph would read freed memory. The only
+/// result that depends on the pool is the default random seed of a graph.
 GraphState* borrow_graph_state();
-/// Begins a graph in a state without nodes: sets its number and the defaults of a new graph. Throws
+/// Begins a graph in a state without nodes: sets its number and the default settings. Throws
 /// DeviceError if the default device cannot be used.
 void begin_graph(GraphState& state);
 GraphState& state_of(ComputationGraph& graph);

@@ -9,7 +9,7 @@
 namespace dynet {
 namespace {
 
-// As the inside of a quoted string.
+// Escapes text for a quoted string.
 std::string escaped(const std::string& text) {
   std::string s;
   for (const char c : text) {
@@ -33,7 +33,7 @@ const ParameterStorageBase* parameter_of(const GraphStore& graph, const Node& n)
 }  // namespace
 
 void ComputationGraph::print_graphviz(std::ostream& out) const {
-  // Numbers go through strings, so that neither flags nor locale of the stream change them.
+  // Numbers are formatted by to_string, independent of flags and locale of the stream.
   const GraphStore& graph = store();
   std::string text = "digraph G {\n  rankdir=LR;\n  nodesep=.05;\n";
   for (std::size_t id = 0; id < graph.nodes.size(); ++id) {

@@ -9,20 +9,20 @@
 #include "dynet-like/graph/graph_errors.h"
 #include "dynet-like/graph/graph_state.h"
 
-// From a handle to its graph, and back.
+// Conversions between handles and graphs.
 
 namespace dynet {
 
-/// The graph of a handle. Throws StaleExpressionError.
+/// The graph of a live handle. Throws StaleExpressionError.
 inline GraphState& live_state(const Expression& e, const char* who, SourceLocation at) {
   if (!e.state || !e.state->holds(e.i, e.serial)) [[unlikely]]
     throw_bad_handle(std::string(who) + ": the expression", e, nullptr, at);
   return *e.state;
 }
 
-/// Written as two vectors: a handle is soon copied by its user, and a wide load from several narrow
-/// stores just made would have to wait for them. (One vector as long is made of narrow stores
-/// itself where registers are half of that.)
+/// Makes a handle. It is stored as two vectors: users copy a new handle at once, and a wide load
+/// stalls on several narrow stores. (One vector of 32 bytes becomes narrow stores on CPUs with
+/// registers of 16 bytes.)
 inline Expression make_handle(GraphState& s, NodeId id, std::uint64_t serial) {
   using Words [[gnu::vector_size(16)]] = unsigned long long;
   static_assert(sizeof(Expression) == 2 * sizeof(Words) && offsetof(Expression, pg) == 0 &&

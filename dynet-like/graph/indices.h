@@ -6,8 +6,8 @@
 
 namespace dynet {
 
-/// Indices as an attribute: given by value, then the payload of the node, or behind a pointer that
-/// is read again at every forward.
+/// Indices as an attribute. Indices given by value are in the payload of the node; indices behind a
+/// pointer are read again at every forward.
 struct Indices {
   enum Source : std::uint32_t { in_node, at_pointer, at_vector };
   const void* pointer;  // const unsigned* or const std::vector<unsigned>*
@@ -15,13 +15,13 @@ struct Indices {
   std::uint32_t count;
 };
 
-/// The indices as they are now. Throws IndexError if a vector has changed its length since the node
-/// was made.
+/// The current indices. Throws IndexError if a vector has changed its length since the node was
+/// made.
 const unsigned* read_indices(const Indices& indices, const unsigned* in_node, const char* op);
 
-/// Indices passed to an operation: a view that turns into an attribute.
+/// Indices passed to an operation: a view that becomes an attribute.
 struct IndexList {
-  const unsigned* values = nullptr;  // to be copied into the node, or where to read again
+  const unsigned* values = nullptr;  // source of the copy in the node, or the user's memory
   Indices indices{};
 
   static IndexList copy(const unsigned* v, std::size_t n) {

@@ -23,40 +23,39 @@ struct OpForm;
 using VariableIndex = std::uint32_t;
 using NodeId = VariableIndex;
 
-/// One node: plain data, made once and never changed.
+/// One node: plain data, immutable.
 struct Node {
-  static constexpr std::uint32_t kNeedsGradient =
-      1;  // a parameter that is not frozen lies below it
-  // Its value is made of what the user's pointers point to, so it must not be computed again.
+  static constexpr std::uint32_t kNeedsGradient = 1;  // depends on a parameter that is not frozen
+  // Reads the user's memory through a pointer, so its value must not be recomputed.
   static constexpr std::uint32_t kReadsPointer = 2;
-  // A product on a device other than the CPU, whose matrix is made of more than parameters: plans
-  // in batches may put it with products of other matrices, and are for that device's kernels then.
+  // A product on a device other than the CPU whose matrix depends on data, not on parameters alone.
+  // It may be batched with products of other matrices, by kernels of that device only.
   static constexpr std::uint32_t kOwnMatrix = 4;
-  // In a graph on a device: it is made of more than parameters.
+  // Depends on inputs, lookups or random draws, not on parameters alone. Set in graphs on a device.
   static constexpr std::uint32_t kFromData = 8;
   // Eight bits of the flags: the device index.
   static constexpr std::uint32_t kFirstDeviceBit = 8, kDeviceBits = 0xff00, kMostDevices = 256;
-  // In which nodes must agree whose plans may be the same.
+  // Flags that are equal for nodes of one kind.
   static constexpr std::uint32_t kPlanningBits = kDeviceBits | kReadsPointer | kOwnMatrix;
 
   const OpForm* form;
-  const Dim& dim;           // kept once for all that have it, see ShapeTable
+  const Dim& dim;           // stored once per shape, see ShapeTable
   std::uint32_t first_arg;  // operands are args[first_arg, first_arg + arity)
   std::uint32_t arity;
-  std::uint32_t attr;  // where its attributes begin, in words
+  std::uint32_t attr;  // position of its attributes in GraphStore::attrs, in words
   std::uint32_t flags;
 
   bool needs_gradient() const { return flags & kNeedsGradient; }
   bool reads_pointer() const { return flags & kReadsPointer; }
   bool has_own_matrix() const { return flags & kOwnMatrix; }
-  /// Its device, as an index into GraphStore::devices.
+  /// Index of its device in GraphStore::devices.
   std::uint32_t device_index() const { return (flags & kDeviceBits) >> kFirstDeviceBit; }
 };
 
 /// Fields of a node that neither planning nor running reads.
 struct NodeOrigin {
-  const char* file;      // where the user made the node
-  std::uint64_t serial;  // never used twice in this storage: tells a stale Expression
+  const char* file;      // source file of the user's call
+  std::uint64_t serial;  // unique in this storage: detects a stale Expression
   std::uint32_t line;
 };
 
@@ -65,8 +64,8 @@ constexpr bool same_device(std::uint32_t flags, std::uint32_t others) {
   return ((flags ^ others) & Node::kDeviceBits) == 0;
 }
 
-/// Whether the plans of two nodes may be the same, by their flags: they are on the same device, and
-/// both or neither read a pointer, or have a matrix of their own.
+/// Whether planning treats two nodes alike, by their flags: they are on one device, both or neither
+/// read a pointer, and both or neither have a matrix of their own.
 constexpr bool same_planning(std::uint32_t flags, std::uint32_t others) {
   return ((flags ^ others) & Node::kPlanningBits) == 0;
 }
@@ -81,8 +80,8 @@ template <class A>
 inline constexpr bool kHasIndices<A, std::void_t<decltype(std::declval<A>().indices.source)>> =
     true;
 
-/// Whether attributes name memory of the user's that forward reads: a `source` that is not
-/// `in_node`, of their own or of their `indices`.
+/// Whether attributes refer to the user's memory, which forward reads: a `source` other than
+/// `in_node`, in the attributes or in their `indices`.
 template <class A>
 constexpr bool names_memory(const A& a) {
   if constexpr (kHasIndices<A>)
@@ -93,13 +92,13 @@ constexpr bool names_memory(const A& a) {
     return false;
 }
 
-/// The attributes of a new node: a small plain struct, and for some a payload behind it.
+/// The attributes of a new node: a small plain struct, for some forms followed by a payload.
 struct Attributes {
   const void* bytes = nullptr;
   std::size_t size = 0;
   const void* payload = nullptr;
   std::size_t payload_size = 0;
-  std::uint32_t flags = 0;  ///< of the node, on account of them
+  std::uint32_t flags = 0;  ///< node flags that the attributes imply
 
   Attributes() = default;
   template <class A, class = std::enable_if_t<!std::is_same_v<A, Attributes>>>
@@ -113,8 +112,8 @@ struct Attributes {
   }
 };
 
-/// The nodes of a graph, in order of creation; operands come before their users. This is all that
-/// the later stages read.
+/// The nodes of a graph, in order of creation; operands come before their users. Later stages read
+/// nothing else.
 struct GraphStore {
   PodVector<Node> nodes;
   PodVector<NodeOrigin> origins;   // by node
@@ -123,7 +122,7 @@ struct GraphStore {
   PodVector<NodeId> args;
   PodVector<std::uint64_t> attrs;
   std::vector<std::shared_ptr<ParameterBank>>
-      banks;                            // kept alive while nodes name their parameters
+      banks;                            // owners of the parameters that nodes refer to
   std::vector<Device*> devices{&kCpu};  // by device index; first the graph's own device
 
   Span<const NodeId> args_of(const Node& n) const { return {args.data() + n.first_arg, n.arity}; }
@@ -137,7 +136,7 @@ struct GraphStore {
     static_assert(std::is_trivially_copyable_v<A>);
     return *reinterpret_cast<const A*>(attrs.data() + n.attr);
   }
-  /// The payload behind attributes of type A.
+  /// The payload after attributes of type A.
   template <class A, class P>
   const P* payload(const Node& n) const {
     return reinterpret_cast<const P*>(reinterpret_cast<const std::byte*>(&attr<A>(n)) + sizeof(A));

@@ -19,7 +19,7 @@ std::uint64_t NodeKindTable::hash(const Asked& node) {
     add(dim.bd);
     for (std::uint64_t k = 0; k < dim.nd; ++k) {
       if (k < 2 && ((k == 0 ? rule.ragged.rows : rule.ragged.cols) & which) != 0) continue;
-      if (dim.d[k] != 1) add(k << 32 | dim.d[k]);  // {3} and {3, 1} are one shape
+      if (dim.d[k] != 1) add(k << 32 | dim.d[k]);  // {3} and {3, 1} are equal shapes
     }
   };
   add(node.operands.size());
@@ -27,7 +27,8 @@ std::uint64_t NodeKindTable::hash(const Asked& node) {
   const std::size_t listed = std::min(node.operands.size(), kMostOperands);
   for (std::size_t k = 0; k < listed; ++k) add_shape(Ragged::operand(k), *node.operands[k]);
   for (std::size_t w = 0; w < rule.attribute_bytes / 8; ++w) add(node.words[w]);
-  // Numbers such as doubles differ in their upper bits only, and a table looks at the lower ones.
+  // Mixes upper bits into lower bits: numbers such as doubles differ in upper bits only, and the
+  // table is indexed by lower bits.
   h = (h ^ h >> 32) * kOdd;
   return h ^ h >> 32;
 }

@@ -11,22 +11,21 @@
 
 namespace dynet {
 
-/// Whether two rules put the same nodes into one batch.
+/// Whether two rules batch alike.
 inline bool same_batches(const BatchRule& a, const BatchRule& b) {
   return a.batches == b.batches && a.attribute_bytes == b.attribute_bytes &&
          a.first_pair == b.first_pair && a.ragged == b.ragged;
 }
 
-/// Numbers the kinds of nodes. Nodes of one kind have the same form, shape and operand shapes,
-/// equal batch attributes, and flags that are planned alike; which nodes their operands are does
-/// not count. Sizes that the form leaves free may differ. Only the first `kMostOperands` operands
-/// count.
+/// Numbers the kinds of nodes. Nodes of one kind have equal form, shape, operand shapes, batch
+/// attributes and planning flags (same_planning). The identity of operands does not count; sizes
+/// that the form leaves free do not count; of the operands only the first `kMostOperands` count.
 ///
 /// The kind of a node is found when the node is created, so that planning compares numbers.
 class NodeKindTable {
  public:
   static constexpr std::size_t kMostOperands = 8;
-  /// More numbers than these are worth forgetting.
+  /// GraphState::clear drops all kinds if there are more.
   static constexpr std::size_t kMost = 4096;
 
   struct Asked {
@@ -37,17 +36,17 @@ class NodeKindTable {
     std::uint32_t flags;
   };
 
-  /// The result for the last node of this kind, reused for the next node with equal form, operand
-  /// shapes and flags, as far as it does not depend on attributes.
+  /// Cache entry: kind and shape of the last node with this form, operand shapes, flags and batch
+  /// attributes.
   struct alignas(64) Recent {
     static constexpr std::size_t kMostOperands = 6, kMostWords = 4;
 
     const OpForm* form;
-    Dim (*rule)(const Operands&);  // a form may lie where another one was
+    Dim (*rule)(const Operands&);  // tells a form from an earlier form at the same address
     std::uint32_t arity, flags;
     const Dim* shape;
     std::uint32_t kind;
-    bool complete;  // all attributes are batch attributes
+    bool complete;  // all attributes are batch attributes: `shape` holds without the shape rule
     const Dim* operands[kMostOperands];
     std::uint64_t words[kMostWords];  // the first batch attributes
 
@@ -58,7 +57,7 @@ class NodeKindTable {
         if (operands[k] != dims[k]) return false;
       return true;
     }
-    /// Whether these are the batch attributes.
+    /// Whether `words` are these batch attributes.
     bool has_words(const std::uint64_t* attribute_words, std::size_t n) const {
       if (n > kMostWords) return false;
       for (std::size_t w = 0; w < n; ++w)
@@ -71,25 +70,25 @@ class NodeKindTable {
   /// Hashes are compared in the bits of `hash_mask` only.
   explicit NodeKindTable(std::uint64_t hash_mask) : hash_mask_(hash_mask) {}
 
-  /// The kind of a node, a number below `size()`.
+  /// The kind of a node, below `size()`; a new kind gets the next number.
   std::uint32_t find(const Asked& node);
-  /// Cache entry for this kind of node, unless replaced since; `word` is one of the attributes.
+  /// Cache entry for a node; another entry may occupy it. `word` is one of the attributes.
   Recent& recent(const OpForm& form, const Dim* const* dims, std::size_t n, std::uint64_t word) {
     auto h = reinterpret_cast<std::uintptr_t>(&form) ^ word;
     for (std::size_t k = 0; k < std::min(n, Recent::kMostOperands); ++k)
       h = h * 0x9e3779b97f4a7c15u + reinterpret_cast<std::uintptr_t>(dims[k]);
     return recent_[h * 0x9e3779b97f4a7c15u >> 56];
   }
-  /// Stores the result for `node` in `recent`. The node has `all_words` words of attributes.
+  /// Stores the result for `node`, which has `all_words` words of attributes, in `recent`.
   void note(Recent& recent, const Asked& node, std::size_t all_words);
-  /// Equal for nodes of one number.
+  /// Equal for nodes of one kind.
   static std::uint64_t hash(const Asked& node);
   std::size_t size() const { return all_.size(); }
-  /// Grows when all are forgotten and numbers begin again.
+  /// Incremented by `forget`, after which kinds are numbered from 0 again.
   std::uint64_t generation() const { return generation_; }
-  /// Drops all numbers, which must not be in use. The shapes are dropped by their ShapeTable.
+  /// Drops all kinds; their numbers must not be in use. Shapes are dropped by their ShapeTable.
   void forget();
-  /// Gives all memory back.
+  /// Frees all memory.
   void release();
 
  private:
@@ -100,14 +99,14 @@ class NodeKindTable {
     const Dim* shape;
     std::uint64_t hash;
     std::uint32_t arity, flags;
-    std::uint32_t operands, words;  // where they are listed
+    std::uint32_t operands, words;  // positions in operands_ and words_
   };
 
   bool is(const Known& known, const Asked& node) const;
   void grow();
 
   std::array<Recent, 256> recent_{};
-  PodVector<Known> all_;  // by number
+  PodVector<Known> all_;  // by kind
   PodVector<const Dim*> operands_;
   PodVector<std::uint64_t> words_;
   PodVector<std::uint32_t> table_;  // open addressing

@@ -6,12 +6,12 @@
 
 namespace dynet {
 
-/// Attributes of a node whose value is a parameter's own memory.
+/// Attributes of a parameter node, whose value is the parameter's own memory.
 struct ParameterAttr {
   ParameterStorageBase* parameter;
 };
 
-/// Attributes of a lookup; the payload holds the indices if they were given by value.
+/// Attributes of a lookup; the payload holds the indices if they are given by value.
 struct LookupAttr {
   ParameterStorageBase* table;
   Indices indices;

@@ -14,7 +14,7 @@ std::ostream& operator<<(std::ostream& out, const Expression& e) {
   try {
     const Tensor gradient = e.gradient();
     out << "gradient " << gradient.d << '\n' << gradient;
-  } catch (const GradientError&) {  // no backward pass has covered it
+  } catch (const GradientError&) {  // no backward pass has reached the node
   }
   return out;
 }

@@ -9,9 +9,9 @@
 
 namespace dynet {
 
-/// Whether two shapes are written alike, which is more than being equal: {n} and {n,1} are not.
-/// Read number by number: a shape was often written so just before, and a wide load would have to
-/// wait.
+/// Whether two shapes have equal representations, which is stricter than equality: {n} == {n,1},
+/// but they are written differently. Compares number by number: a wide load stalls on a shape that
+/// was just stored in narrow parts.
 inline bool written_alike(const Dim& a, const Dim& b) {
   if (a.d[0] != b.d[0] || a.d[1] != b.d[1] || a.nd != b.nd || a.bd != b.bd) return false;
   for (unsigned i = 2; i < a.nd; ++i)
@@ -19,11 +19,11 @@ inline bool written_alike(const Dim& a, const Dim& b) {
   return true;
 }
 
-/// Each shape once, so that nodes name theirs by a pointer.
+/// Stores each shape once, so that nodes refer to shapes by pointer.
 class ShapeTable {
  public:
-  /// The shape that is written like `dim`; it stays where it is until `forget`. `guess`,
-  /// one of them or null, is tried first.
+  /// The stored shape written like `dim`, at a fixed address until `forget`. `guess`, a stored
+  /// shape or null, is compared first.
   const Dim* find(const Dim& dim, const Dim* guess) {
     if (guess && written_alike(*guess, dim)) return guess;
     if (table_.empty()) grow();
@@ -33,12 +33,12 @@ class ShapeTable {
       if (written_alike(*table_[slot], dim)) return table_[slot];
     return add(dim, slot);
   }
-  /// More shapes than these are worth forgetting.
+  /// GraphState::clear drops all shapes if there are more.
   static constexpr std::size_t kMost = 4096;
   std::size_t size() const { return count_; }
-  /// Drops all shapes; no node may refer to one of them any more.
+  /// Drops all shapes; no node may refer to them.
   void forget();
-  /// Gives all memory back.
+  /// Frees all memory.
   void release();
 
  private:

@@ -9,8 +9,8 @@ struct GraphStatistics {
   std::size_t nodes = 0;
   std::size_t batches = 0;  ///< kernel calls of the forward pass
   std::size_t value_bytes = 0;
-  std::size_t gradient_bytes = 0;  ///< of expressions; those of parameters are the collection's
-  const char* isa = "";            ///< the kernels that run on the CPU: see isa_name
+  std::size_t gradient_bytes = 0;  ///< of expressions, without those of parameters
+  const char* isa = "";            ///< instruction set of the CPU kernels, see isa_name
 };
 
 }  // namespace dynet

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
 
-// Whether the key of a node depends on which nodes its operands are, or on operands that its kind
-// does not cover.
+// Whether nodes of one kind may have different keys: because products share operands, or because
+// the kind does not cover all operands.
 bool compares(const Node& n) {
   return (n.form->batch.value.has_products() && !n.has_own_matrix()) ||
          n.arity > NodeKindTable::kMostOperands;
@@ -26,8 +26,8 @@ bool same_shapes(const GraphStore& graph, const Ragged& ragged, std::span<const 
   return true;
 }
 
-// Whether a node of the same kind has the shared operands of the key, and agrees in the shapes of
-// long operand lists.
+// Whether a node of the key's kind has the shared operands of the key and, for long operand lists,
+// equal shapes.
 bool same_operands(const GraphStore& graph, const Node& n, const BatchKey& s) {
   const NodeId *x = graph.args.data() + n.first_arg, *y = graph.args.data() + s.args;
   bool same = true;
@@ -58,7 +58,7 @@ std::uint64_t hash_of(const GraphStore& graph, NodeId id) {
 
 void BatchKeys::assign(const GraphStore& graph, NodeId begin, NodeId end,
                        std::uint32_t* first_arg) {
-  for (const BatchKey& s : all) {  // of the last call
+  for (const BatchKey& s : all) {  // keys of the last call
     latest_[s.kind] = kNone;
     if (s.compares) table_[s.slot] = kNone;
   }

@@ -8,10 +8,10 @@
 namespace dynet {
 namespace {
 
-// With every part behind the first of them.
+// All terms from the first of `terms` on.
 Terms and_all_behind(Terms terms) { return {terms.bits | (~terms.bits + 1)}; }
 
-// Whether some pairs of a sum of products do not wait for the component.
+// Whether some pairs of a sum of products do not depend on its component.
 bool splits(const BatchKey& s, Terms later) {
   if (!s.has_products()) return false;
   const BatchRule& rule = s.form->batch.value;
@@ -22,8 +22,8 @@ bool splits(const BatchKey& s, Terms later) {
 
 }  // namespace
 
-// One rank behind the last of the operands, but not before the first of the own component. What
-// comes from other components has a lower rank than that.
+// rank = max(rank of operands) + 1, at least the first rank of the component. Operands in other
+// components have lower ranks.
 void Batcher::find_ranks() {
   s_.keys.assign(graph_, plan_.begin, plan_.end, plan_.first_arg.data());
   find_components();
@@ -59,8 +59,8 @@ void Batcher::find_ranks() {
 }
 
 // Tarjan's strongly connected components (SIAM J. Comput. 1, 1972), without recursion, over the
-// edges from a key to the keys of its operands. A component is complete after the components that
-// it depends on, so components come in an order in which they can run.
+// edges from a key to the keys of its operands. A component is complete after all components that
+// it depends on, so components are in topological order.
 void Batcher::find_components() {
   const auto count = static_cast<std::uint32_t>(s_.keys.all.size());
   s_.members.clear();
@@ -79,7 +79,7 @@ void Batcher::find_components() {
     s_.path.clear();
     enter(root);
     while (!s_.path.empty()) {
-      BatchKeys::Edge& at = s_.path.back();  // the key, and its next edge
+      BatchKeys::Edge& at = s_.path.back();  // a key and its next edge
       Member& member = s_.members[at.from];
       if (at.next != kNone) {
         const BatchKeys::Edge e = s_.keys.edges[at.next];
@@ -102,7 +102,8 @@ void Batcher::find_components() {
   }
 }
 
-// Ranks are levels, counted through all components: none has more levels than nodes.
+// Completes the component of `key`. Ranks count through all components; a component has at most as
+// many ranks as nodes.
 void Batcher::close(std::uint32_t key) {
   bool loops = s_.stack.back() != key;
   for (std::uint32_t e = batch_key(key).edge; e != kNone; e = s_.keys.edges[e].next)
@@ -126,8 +127,8 @@ void Batcher::find_splits() {
   for (std::uint32_t key = 0; key < s_.members.size(); ++key) {
     Member& member = s_.members[key];
     Component& component = s_.components[member.component];
-    // A sum is made from left to right, wherever the graph is cut: what stands behind a part that
-    // waits does so too.
+    // Terms are added from left to right in every window, so all terms after a later term are later
+    // terms.
     member.later = and_all_behind(member.later);
     member.split = component.loops && splits(batch_key(key), member.later);
     component.splits |= member.split;
@@ -141,7 +142,7 @@ void Batcher::sort() {
   s_.cursor.resize(s_.components.back().first_rank + s_.components.back().ranks, 0);
   for (const std::uint32_t rank : s_.rank) ++s_.cursor[rank];
   std::uint32_t at = 0;
-  for (const Component& component : s_.components) {  // its last ranks have no nodes
+  for (const Component& component : s_.components) {  // the last ranks of a component may be empty
     const std::uint32_t end = at + component.nodes;
     for (std::uint32_t* c = s_.cursor.data() + component.first_rank; at < end; ++c) {
       const std::uint32_t count = *c;
@@ -156,8 +157,8 @@ void Batcher::sort() {
   for (std::uint32_t i = 0; i < n_; ++i) order[cursor[ranks[i]]++] = begin_ + i;
 }
 
-// The order is the sorted one with each rank grouped by key; nodes of split sums are appended a
-// second time for their earlier parts.
+// Groups each rank of the sorted order by key. Nodes of split sums are appended to the order again
+// for the step of their earlier terms.
 void Batcher::emit() {
   for (std::uint32_t first = 0; first < n_;) {
     const std::uint32_t key = key_at(first);
@@ -173,7 +174,7 @@ void Batcher::emit() {
   }
 }
 
-// The end of a rank is known, and the next rank waits for no number of a node.
+// s_.cursor[rank] is the end of a rank, so the loop does not wait for the ranks of nodes.
 void Batcher::emit_ranks(std::uint32_t first, std::uint32_t end) {
   for (std::uint32_t rank = rank_at(first); first < end; ++rank) {
     const std::uint32_t start = first;
@@ -185,8 +186,7 @@ void Batcher::emit_ranks(std::uint32_t first, std::uint32_t end) {
   }
 }
 
-// For every sum of products that is split: a step for those terms that do not wait for the
-// component.
+// Emits a step for the terms of each split sum of products that do not depend on the component.
 void Batcher::emit_earlier_parts(const Component& component, std::uint32_t first,
                                  std::uint32_t end) {
   s_.count.resize(s_.keys.all.size(), 0);
@@ -208,7 +208,7 @@ void Batcher::emit_rank(std::uint32_t first, std::uint32_t end) {
   std::uint32_t k = first;
   while (++k < end && key_at(k) == key) continue;
   if (k == end) return emit(key, first, end - first);
-  // By key, in the order of the first node of each key in this rank.
+  // Group by key, in the order of the first node of each key in this rank.
   s_.stack.clear();
   s_.count.resize(s_.keys.all.size(), 0);
   for (k = first; k < end; ++k)
@@ -243,10 +243,10 @@ void Batcher::emit_special(std::uint32_t key, std::uint32_t first, std::uint32_t
   s_.members[key].cursor += count;
 }
 
-// A step for each matrix if many nodes share one, such as a parameter that was masked: that is one
-// product then. Else one step, of as many products as there are nodes.
+// Emits one product for each matrix if many nodes share a matrix, such as a masked parameter;
+// otherwise one step with a product for each node.
 void Batcher::emit_by_matrix(std::uint32_t first, std::uint32_t count) {
-  constexpr std::size_t kFew = 4;  // nodes of a matrix that are not worth a product of their own
+  constexpr std::size_t kFew = 4;  // nodes per matrix, up to which one batched step is faster
   NodeId* const order = plan_.order.data() + first;
   const auto matrix = [&](NodeId id) { return graph_.args[plan_.first_arg[id - begin_]]; };
   const auto by_matrix = [&](NodeId a, NodeId b) {

@@ -6,18 +6,19 @@
 
 namespace dynet {
 
-/// Makes the steps of a plan, call by call in this order.
+/// Makes the steps of a plan in batches: call `find_ranks`, then `finish`.
 class Batcher {
  public:
   Batcher(const GraphStore& graph, PlanScratch& scratch, Plan& plan)
       : graph_(graph), plan_(plan), s_(scratch), begin_(plan.begin), n_(plan.end - begin_) {}
 
-  /// BatchKeys, their components, and for every node a rank: operands have lower ones.
+  /// Finds the batch keys, their components, and a rank for every node, above the ranks of its
+  /// operands.
   void find_ranks();
-  /// By rank and creation.
+  /// Sorts the nodes by rank, then by creation.
   void sort();
   void emit();
-  /// The rest of a plan in batches, once ranks are known.
+  /// Sorts and emits the nodes and lays out their memory.
   void finish();
 
  private:

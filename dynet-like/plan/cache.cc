@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15u;
 
-// Four sums side by side: a CPU multiplies faster than it waits for one product. Of many numbers
-// only some count, eight here and eight there: most large graphs never come again.
+// Four independent sums, so that multiplications overlap. Of more than 4096 numbers only groups of
+// eight at equal distances are hashed: most large graphs do not repeat.
 std::uint64_t hash(std::uint64_t start, std::span<const std::uint32_t> numbers) {
   constexpr std::size_t kCounted = 4096;
   std::array<std::uint64_t, 4> h = {start, 1, 2, 3};
@@ -38,7 +38,7 @@ std::span<const std::uint32_t> numbers(const GraphStore& graph, NodeId begin, No
   return {graph.kinds.data() + begin, end - begin};
 }
 
-// Equality of shapes; fast where they are one, or written alike.
+// Equality of shapes; fast for one address or one representation.
 bool same_shape(const Dim& a, const Dim& b) { return &a == &b || written_alike(a, b) || a == b; }
 
 template <class T>
@@ -80,10 +80,10 @@ void PlanCache::Operands::list(const GraphStore& graph, NodeId begin, NodeId end
   all_ = {list_.data(), list_.size()};
 }
 
-/// A plan, and the structure that it is for.
+/// A cache entry: a plan and the structure that it was made for.
 struct PlanCache::Kept {
-  /// Fields of a form that plans read. An address alone does not identify a form: another form may
-  /// have it when the plan is needed again.
+  /// Fields of a form that planning reads. The address does not identify a form: another form may
+  /// have it at the next lookup.
   struct Form {
     const OpForm* form;
     Kind kind;
@@ -98,11 +98,11 @@ struct PlanCache::Kept {
              same_batches(form->batch, rule);
     }
   };
-  struct Shape {  // of a node whose form leaves sizes of the value free
+  struct Shape {  // of a node whose form has ragged values
     std::uint32_t node;
     Dim dim;
   };
-  struct Scratch {  // of a node that has some
+  struct Scratch {  // of a node that has scratch
     std::uint32_t node;
     AuxRule rule;
     std::uint64_t aux;
@@ -110,12 +110,12 @@ struct PlanCache::Kept {
 
   PlanPolicy policy;
   Plan plan;
-  const NodeKindTable* table;  // whose numbers these are
+  const NodeKindTable* table;  // table of the node kinds in `keys`
   std::uint64_t generation;
-  PodVector<std::uint32_t> keys;  // by node
+  PodVector<std::uint32_t> keys;  // node kinds, by node
   PodVector<NodeId> args;         // see Operands
-  PodVector<Dim> outside;         // the shapes of those before the plan, by number
-  PodVector<NodeId> outside_ids;  // where the order of those decides, else empty
+  PodVector<Dim> outside;         // shapes of operands before the plan, by number
+  PodVector<NodeId> outside_ids;  // operands before the plan if their order counts, else empty
   PodVector<Form> forms;
   PodVector<Shape> shapes;
   PodVector<Scratch> scratch;
@@ -227,9 +227,10 @@ std::span<PlanCache::Slot> PlanCache::ways(std::uint64_t hash) {
 
 void PlanCache::keep(const GraphStore& graph, PlanPolicy policy, std::uint64_t hash) {
   const std::size_t args = operands_.all().size();
-  for (const std::uint32_t first : made_.first_arg)  // the lists of operands lie where they should
+  for (const std::uint32_t first : made_.first_arg)  // operand lists lie within operands_
     if (first < made_.first_arg[0] || first - made_.first_arg[0] > args) return;
-  // Most entries would be evicted before their next use if more structures alternate than fit.
+  // If the working set exceeds the cache, most entries would be evicted before their next use:
+  // insert every kReluctance-th plan only.
   const std::size_t about = 40 * made_.order.size() + 4 * args;
   if (bytes_ + about > limit_ && ++not_kept_ % kReluctance != 0) return;
   auto kept = std::make_unique<Kept>(graph, policy, made_, operands_);

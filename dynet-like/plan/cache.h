@@ -11,26 +11,27 @@
 
 namespace dynet {
 
-/// Plans of graphs that come again, found by structure: by everything that a planner reads.
+/// Cache of plans for repeated structures. The key is everything that planning reads.
 ///
-/// The position of a plan's nodes in a graph does not matter, nor do the nodes before them that
-/// they use: the steps of a decoder share a plan, and so do windows of a large graph. A hash only
-/// selects candidates, which are compared in full. A structure seen once costs a hash and no
-/// memory; a structure seen twice is stored, as long as the bytes last.
+/// Neither the position of the nodes in a graph nor the identity of earlier nodes that they use
+/// counts: the steps of a decoder share a plan, and so do windows of a large graph. A hash selects
+/// candidates, which are compared in full. A structure is inserted when it is seen the second time,
+/// up to a limit of bytes.
 class PlanCache {
  public:
-  /// Nodes, and their operands: other plans are not kept. Fewer nodes are only behind a plan of
-  /// kMany, as those of a loss, so that all of the graph is remembered.
+  /// Bounds of cached plans: nodes, and operands. Plans of fewer than kFewest nodes are cached only
+  /// after a plan of kMany nodes, as the loss is, so that the whole graph is cached.
   static constexpr NodeId kFewest = 3, kMany = 16, kMost = 65536, kMostOperands = 8 * kMost;
 
-  /// Hashes that select candidates are compared in the bits of `hash_mask` only.
+  /// `bytes` limits the memory. Only the bits of `hash_mask` of a hash are compared.
   explicit PlanCache(std::size_t bytes = std::size_t{8} << 20,
                      std::uint64_t hash_mask = ~std::uint64_t{0});
   ~PlanCache();
 
-  /// The plan that `maker` makes, made now or remembered; valid until the next call.
+  /// The cached plan of the nodes [begin, end), or a new plan by `maker`; valid until the next
+  /// call.
   const Plan& plan(const GraphStore& graph, NodeId begin, NodeId end, PlanMaker& maker);
-  /// Forgets everything and gives the memory back.
+  /// Drops all entries and frees the memory.
   void release();
 
   std::size_t bytes() const { return bytes_; }
@@ -41,27 +42,27 @@ class PlanCache {
   struct Kept;
   struct Slot {
     std::uint64_t hash = 0;
-    std::uint64_t used = 0;  // when
+    std::uint64_t used = 0;  // time of the last use
     std::unique_ptr<Kept> kept;
   };
 
-  /// Operands of the nodes of a plan, independent of its position in a graph: the operands of all
-  /// nodes, list by list. Operands in the plan count from its begin, operands before it from
-  /// kOutside, in the order of first use.
+  /// Operands of the nodes of a plan, independent of its position in a graph: the operand lists of
+  /// all nodes in order. An operand in the plan is its distance from begin, an operand before it is
+  /// kOutside plus its number in the order of first use.
   class Operands {
    public:
-    static constexpr NodeId kOutside = NodeId{1} << 31;  // more than nodes in a graph
+    static constexpr NodeId kOutside = NodeId{1} << 31;  // above all nodes of a graph
 
     void list(const GraphStore& graph, NodeId begin, NodeId end);
     std::span<const NodeId> all() const { return all_; }
-    /// Operands before the plan, by number.
+    /// Operands before the plan, by their number.
     std::span<const NodeId> outside() const { return {outside_.data(), outside_.size()}; }
     void release() { *this = {}; }
 
    private:
     std::span<const NodeId> all_;
     PodVector<NodeId> list_, outside_;
-    PodVector<std::uint32_t> number_;  // by node, if it is the one of that number in `outside_`
+    PodVector<std::uint32_t> number_;  // by node: its index in `outside_`, if it is there
   };
 
   static constexpr std::size_t kWays = 4, kSets = 256, kSeen = 4096;

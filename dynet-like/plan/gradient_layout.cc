@@ -11,7 +11,7 @@ void lay_out_gradients(const GraphStore& graph, std::span<const Step> steps, con
   layout.extent.clear();
   layout.extent.resize(graph.devices.size(), 0);
   for (const Step& step : steps) {
-    if (step.accumulates) continue;  // to gradients that another step has laid out
+    if (step.accumulates) continue;  // an earlier step has laid out its gradients
     const Node& node = graph.nodes[order[step.first]];
     const bool ragged = node.form->batch.value.ragged.in_value();
     std::uint64_t size = node.dim.size();

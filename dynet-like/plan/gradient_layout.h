@@ -8,16 +8,16 @@
 
 namespace dynet {
 
-/// Offsets of the gradients that are kept for a whole backward pass.
+/// Offsets of the gradients that are stored for a whole backward pass.
 struct GradientLayout {
   static constexpr std::uint64_t kNoMemory = Plan::kNoMemory;
 
   PodVector<std::uint64_t> offset;  ///< by node: elements from the start of its device's block
-  PodVector<std::uint64_t> extent;  ///< by device: elements in all
+  PodVector<std::uint64_t> extent;  ///< by device: elements of the block
 };
 
-/// Memory for the gradients of the nodes that are `wanted`, which is by node, in the order of the
-/// steps: those of a batch lie side by side. `order` is what the steps count in.
+/// Allocates the gradients of the `wanted` nodes, in the order of the steps; gradients of a batch
+/// are adjacent. `wanted` is by node; steps are ranges of `order`.
 void lay_out_gradients(const GraphStore& graph, std::span<const Step> steps, const NodeId* order,
                        std::span<const bool> wanted, GradientLayout& layout);
 

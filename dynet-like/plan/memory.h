@@ -10,14 +10,14 @@ namespace dynet {
 // whole. Small values are packed closer.
 constexpr std::uint64_t alignment(std::uint64_t size) { return size >= 16 ? 16 : 4; }
 constexpr std::uint64_t aligned(std::uint64_t at, std::uint64_t alignment) {
-  return (at + alignment - 1) & ~(alignment - 1);  // a power of two
+  return (at + alignment - 1) & ~(alignment - 1);  // `alignment` is a power of two
 }
 
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 58;
 
 [[noreturn, gnu::cold]] void throw_too_large();
 
-/// Whether the value of a node lies in memory of the plan's.
+/// Whether the plan allocates memory for the value of a node.
 inline bool has_memory(const Node& n) {
   switch (n.form->kind) {
     case Kind::parameter:
@@ -30,16 +30,15 @@ inline bool has_memory(const Node& n) {
   }
 }
 
-/// Memory needs of a node: equal for all nodes of a batch key, except sizes that the form leaves
-/// free.
+/// Memory needs of a node: equal for all nodes of a batch key, except ragged sizes.
 struct Layout {
   std::uint64_t size;     ///< of the value, in elements
   AuxRule aux;            ///< null if there is no scratch
   std::uint32_t device;   ///< its index
-  bool memory;            ///< whether the value has memory of the plan's
-  bool ragged;            ///< whether sizes differ
-  bool in_place = false;  ///< whether the value may lie where that of its operand lies
-  bool donates = false;   ///< whether such a user may have its memory
+  bool memory;            ///< whether the plan allocates the value
+  bool ragged;            ///< whether sizes differ within a batch
+  bool in_place = false;  ///< whether the value may overwrite its operand
+  bool donates = false;   ///< whether an in-place user may overwrite the value
 
   explicit Layout(const Node& n)
       : size(n.dim.size()),

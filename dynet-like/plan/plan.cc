@@ -14,8 +14,7 @@ void extend(Plan& plan, std::uint64_t size) {
   if (plan.extent > kMostElements) throw_too_large();
 }
 
-// The values of a batch: the first one aligned, the others right behind it; those that are ragged
-// each aligned.
+// Lays out the values of a batch: adjacent, the first one aligned; ragged values are each aligned.
 void lay_out_values(const GraphStore& graph, const Layout& layout, const NodeId* ids,
                     std::uint32_t count, Plan& plan) {
   std::uint64_t* const value = plan.value.data();
@@ -115,7 +114,8 @@ void Plan::lay_out_device(const GraphStore& graph, const Layouts& layouts, std::
   }
 }
 
-// The values of a batch over those of its operands, if each operand donates, and to one node only.
+// Lays out the values of a batch over their operands, if each operand donates its memory and no
+// other node has overwritten it.
 bool Plan::lay_out_in_place(const GraphStore& graph, const Step& step, const Layouts& layouts) {
   if (freed.empty()) freed.resize(end - begin, false);
   const NodeId* ids = order.data() + step.first;

@@ -15,8 +15,8 @@ struct Layout;
 struct Step {
   std::uint32_t first;
   std::uint32_t count;
-  Terms terms = {};          ///< of a sum of products: what this step computes
-  bool accumulates = false;  ///< it adds to the terms before, which an earlier step has left
+  Terms terms = {};          ///< of a sum of products: the terms that this step computes
+  bool accumulates = false;  ///< adds to the terms of an earlier step
 
   /// Whether it computes the term of a sum of products that operand k belongs to.
   bool computes(const BatchRule& rule, std::size_t k) const {
@@ -24,27 +24,25 @@ struct Step {
   }
 };
 
-/// How the nodes [begin, end) of a graph are run: in what order, in what batches, with which
-/// memory. A value, made from the graph alone; running it changes neither.
+/// Order, batches and memory of the nodes [begin, end). A pure function of the graph; running a
+/// plan changes neither plan nor graph.
 struct Plan {
   NodeId begin = 0, end = 0;
   PodVector<Step> steps;
   PodVector<NodeId> order;
-  /// Offset of the value of node begin + i, in elements from the start of the plan's memory; the
-  /// scratch of the node comes directly behind it, at `aux`. Nodes without memory of their own have
-  /// kNoMemory.
+  /// Offset of the value of node begin + i, in elements from the start of the plan's memory, and
+  /// offset of its scratch; kNoMemory for a node without value memory or scratch.
   PodVector<std::uint64_t> value;
   PodVector<std::uint64_t> aux;
-  /// Position of the operands of node begin + i in the graph's list: a copy, close together.
+  /// Position of the operands of node begin + i in the graph's list: a compact copy.
   PodVector<std::uint32_t> first_arg;
-  /// Whether, at the end, other values lie where that of node begin + i was. Empty: none.
+  /// Whether the value of node begin + i is overwritten at the end of the plan. Empty: none is.
   PodVector<bool> freed;
-  std::uint64_t extent = 0;  ///< elements in all
-  /// Start of the memory of each device: one block for each. Empty: all nodes are on the graph's
-  /// own device.
+  std::uint64_t extent = 0;  ///< number of elements
+  /// Start of each device's block of memory. Empty: the graph has one device.
   PodVector<std::uint64_t> block_offsets;
-  /// Remembered plans only: the plan's own number, and the nodes before `begin` that its nodes use
-  /// now, in the order of first use; 0 and none if the plan was made just now.
+  /// Cached plans: a number unique in the cache, and the current operands before `begin`, in the
+  /// order of first use. New plans: 0 and none.
   std::uint64_t number = 0;
   PodVector<NodeId> outside;
 
@@ -53,25 +51,23 @@ struct Plan {
   Plan() = default;
   Plan(Plan&&) = default;
   Plan& operator=(Plan&&) = default;
-  explicit Plan(const Plan&) = default;  // NOLINT: explicit, so that none is copied by chance
+  explicit Plan(const Plan&) = default;  // NOLINT: explicit, against accidental copies
 
   void reset(NodeId from, NodeId to);
-  /// Makes it the plan of as many nodes that begin at `from`, with operands listed from
-  /// `first_list` on in the graph.
+  /// Moves the plan to as many nodes from `from` on, with operand lists from `first_list` on.
   void move_to(NodeId from, std::uint32_t first_list);
-  /// The elements on device p, which are counted from `block_offset(p)`.
+  /// Block of device p: first element and number of elements.
   std::uint64_t block_offset(std::size_t p) const {
     return p < block_offsets.size() ? block_offsets[p] : 0;
   }
   std::uint64_t extent_of(std::size_t p) const {
     return (p + 1 < block_offsets.size() ? block_offsets[p + 1] : extent) - block_offset(p);
   }
-  /// Held by a copy, itself aside.
+  /// Bytes of the arrays.
   std::size_t bytes() const;
 
-  /// Gives memory to the nodes, batch by batch, the values of a batch side by side; or that of
-  /// their operands, where those donate it. `layouts` are by key, `keys` by node. Where
-  /// none are given each node has its own.
+  /// Lays out the values batch by batch: adjacent, or over operands that donate their memory.
+  /// `layouts` are by key, `keys` by node; without them every node gets a layout of its own.
   void lay_out(const GraphStore& graph, std::span<const Layout> layouts = {},
                const std::uint32_t* keys = nullptr);
 

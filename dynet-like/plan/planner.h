@@ -8,8 +8,7 @@
 
 namespace dynet {
 
-/// Plans a graph: window by window if the graph is large, with plans from the cache for structures
-/// that come again.
+/// Plans a graph: in windows if it is large, with cached plans for repeated structures.
 class Planner {
  public:
   Planner(const GraphStore& graph, PlanPolicy policy) : graph_(graph), maker_(policy) {}
@@ -17,8 +16,7 @@ class Planner {
   PlanPolicy policy() const { return maker_.policy(); }
   void set_policy(PlanPolicy policy) { maker_.set_policy(policy); }
 
-  /// Starts planning the nodes [begin, end), in windows of these sizes or, with a null pointer, as
-  /// a whole.
+  /// Starts planning the nodes [begin, end), in windows of these sizes; null: as one plan.
   void start(NodeId begin, NodeId end, const WindowSizes* sizes) {
     end_ = end;
     windows_.reset();

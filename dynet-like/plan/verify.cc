@@ -17,11 +17,11 @@ namespace {
                          graph.nodes[id].form->name.value + ") " + what);
 }
 
-constexpr std::uint64_t kScratch = std::uint64_t{1} << 32;  // the scratch of node id: kScratch + id
+constexpr std::uint64_t kScratch = std::uint64_t{1} << 32;  // scratch of node id: kScratch + id
 
 }  // namespace
 
-/// The steps of a plan, one after another.
+/// Simulates the steps of a plan in order.
 class PlanVerifier::Run {
  public:
   Run(const GraphStore& graph, const Plan& plan, PlanVerifier& of)
@@ -63,7 +63,7 @@ class PlanVerifier::Run {
   }
   bool in_memory(NodeId id) const { return value(id) != Plan::kNoMemory; }
 
-  // The value of `id`, or what it is an alias of, must be where it was put.
+  // Fails unless the value of `id`, or of the node that it is an alias of, is intact.
   void need(NodeId id, NodeId reader, const char* otherwise) const {
     while (graph_.nodes[id].form->kind == Kind::alias)
       if ((id = graph_.args_of(graph_.nodes[id])[0]) < plan_.begin) return;
@@ -75,7 +75,7 @@ class PlanVerifier::Run {
     for (std::uint32_t k = 0; k < step.count; ++k) read(step, ids[k]);
     for (std::uint32_t k = 0; k < step.count; ++k) write(step, ids[k]);
     if (in_memory(ids[0])) check_places(step, ids);
-    // No node writes what another one of the batch reads or writes.
+    // A node must not overwrite operands or results of its batch.
     for (std::uint32_t k = 0; k < step.count; ++k) {
       need(ids[k], ids[k], "lies over another node of its batch");
       if (!has(aux(ids[k]), scratch(ids[k]), ids[k] + kScratch))
@@ -86,7 +86,7 @@ class PlanVerifier::Run {
     }
   }
 
-  // Values lie side by side behind one that is aligned, or where those of their operands did.
+  // Checks that values are adjacent and the first one aligned, or in place of their operands.
   void check_places(const Step& step, const NodeId* ids) const {
     const Node& first = graph_.nodes[ids[0]];
     if (first.arity > 0 && lies_in_place(ids[0], graph_.args_of(first)[0])) return;
@@ -99,7 +99,7 @@ class PlanVerifier::Run {
     }
   }
 
-  // The value of its first operand may be replaced by its own, to the element.
+  // Whether a node overwrites its first operand, element by element.
   bool lies_in_place(NodeId id, NodeId a) const {
     return a >= plan_.begin && a == graph_.args_of(graph_.nodes[id])[0] && in_memory(id) &&
            value(id) == value(a) && size(id) == size(a) && !plan_.freed.empty() &&
@@ -146,7 +146,7 @@ class PlanVerifier::Run {
     if (at + size > plan_.extent) fail(graph_, id, "lies outside of the plan's memory");
     auto it = pieces_.lower_bound(at);
     if (it != pieces_.begin() && std::prev(it)->second.end > at) --it;
-    while (it != pieces_.end() && it->first < at + size) it = pieces_.erase(it);  // that is lost
+    while (it != pieces_.end() && it->first < at + size) it = pieces_.erase(it);  // overwritten
     pieces_.emplace(at, Piece{at + size, what});
   }
   bool has(std::uint64_t at, std::uint64_t size, std::uint64_t what) const {
@@ -168,7 +168,7 @@ class PlanVerifier::Run {
 };
 
 std::unique_ptr<PlanVerifier> PlanVerifier::if_asked_for() {
-  const char* const text = std::getenv("DYNET_VERIFY");  // NOLINT: nobody changes the environment
+  const char* const text = std::getenv("DYNET_VERIFY");  // NOLINT: nothing sets variables
   if (!text || std::string_view(text).empty() || std::string_view(text) == "0") return nullptr;
   return std::unique_ptr<PlanVerifier>(new PlanVerifier(text));
 }
@@ -182,7 +182,7 @@ void PlanVerifier::verify(const GraphStore& graph, const Plan& plan) {
   if (log_.is_open()) describe(graph, plan);
 }
 
-// Nodes, step by step, and where their values and scratch lie.
+// Logs a plan as one line, with a digest of its steps and of all offsets.
 void PlanVerifier::describe(const GraphStore& graph, const Plan& plan) {
   std::uint64_t digest = mix_bits(plan.extent);
   const auto add = [&](std::uint64_t x) { digest = mix_bits(digest ^ x); };

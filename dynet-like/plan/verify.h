@@ -14,22 +14,22 @@
 
 namespace dynet {
 
-/// Looks for faults in plans before they run. All functions throw std::logic_error, which names a
-/// node: the fault is one of the library, not of its user.
+/// Verifies plans before they run. An invalid plan is an error of the library: std::logic_error,
+/// with the node.
 class PlanVerifier {
  public:
   PlanVerifier() = default;
-  /// One if the environment variable DYNET_VERIFY is set, as it is for all tests, and not 0. Unless
-  /// it is 1
-  /// it is the name of a file, to whose end a line for each plan is written, for
+  /// A verifier if the environment variable DYNET_VERIFY is set and not 0, as in all tests, else
+  /// null. A value other than 1 names a log file, to which a line for each plan is appended, for
   /// tools/compare-builds.
   static std::unique_ptr<PlanVerifier> if_asked_for();
 
-  /// A plan computes every node once and completely, each after its operands. Every operand is
-  /// still there when a step reads it, no result lies over another result or an operand of its
-  /// step, and what is not freed is there at the end.
+  /// Checks that a plan computes every node once and completely, after its operands; that no step
+  /// reads an overwritten operand; that a result overlaps neither a result nor an operand of its
+  /// step, unless in place; and that every value is intact at the end unless freed.
   void verify(const GraphStore& graph, const Plan& plan);
-  /// The gradients that are kept lie side by side in the blocks of their devices.
+  /// Checks that exactly the `wanted` nodes have gradients, which do not overlap, in the blocks of
+  /// their devices.
   void verify(const GraphStore& graph, std::span<const bool> wanted, const GradientLayout& layout);
 
  private:
@@ -38,7 +38,7 @@ class PlanVerifier {
   void describe(const GraphStore& graph, const Plan& plan);
 
   struct State {
-    std::uint32_t terms;  // that have been added up, of a sum of products
+    std::uint32_t terms;  // of a sum of products: terms added so far
     bool begun, done;
   };
   struct Piece {
@@ -46,10 +46,10 @@ class PlanVerifier {
   };
 
   std::ofstream log_;
-  // Memory that is kept, so that verifying again allocates nothing.
+  // Kept between calls, so that verification does not allocate.
   PodVector<State> states_;  // by node
   std::pmr::unsynchronized_pool_resource pool_;
-  std::pmr::map<std::uint64_t, Piece> pieces_{&pool_};  // by where they begin
+  std::pmr::map<std::uint64_t, Piece> pieces_{&pool_};  // by first element
 };
 
 }  // namespace dynet

@@ -10,7 +10,7 @@ Windows::Windows(const GraphStore& graph, NodeId begin, NodeId end, const Window
     : graph_(graph), end_(end), sizes_(sizes) {
   large_ = end - begin >= sizes.large_nodes;
   if (large_) return;
-  std::size_t most = 0;  // whether or not it lies in memory of a plan's, which takes longer to see
+  std::size_t most = 0;  // upper bound of `sum`, without has_memory
   for (NodeId id = begin; id < end && most < sizes.large; ++id) most += graph.nodes[id].dim.size();
   if (most < sizes.large) return;
   std::size_t sum = 0;
@@ -33,17 +33,17 @@ NodeId Windows::end_of(NodeId begin) {
     if (sum > elements + elements / 2 || count > nodes + nodes / 2)
       return best_cut(begin, first, std::max(first, last), id + 1);
   }
-  return end_;  // little is left behind the cut
+  return end_;  // the rest fits one window
 }
 
-// The first of the cuts in [first, last] that the fewest values reach across, as far as the nodes
-// before `seen` tell.
+// The first of the cuts in [first, last] that the fewest values cross. Uses by nodes from `seen` on
+// do not count.
 NodeId Windows::best_cut(NodeId begin, NodeId first, NodeId last, NodeId seen) {
   reach_.clear();
   reach_.resize(last - first + std::size_t{2}, 0);
   used_.clear();
   used_.resize(seen - begin, false);
-  for (NodeId id = seen; id-- > first;)  // so that a use that is found is the last one
+  for (NodeId id = seen; id-- > first;)  // backward: the first use found is the last use
     for (const NodeId a : graph_.args_of(graph_.nodes[id])) {
       if (a < begin || used_[a - begin]) continue;
       used_[a - begin] = true;
@@ -74,7 +74,7 @@ bool Windows::accept(const Plan& plan) {
   }
   if (columns >= kColumns * batches) return true;
   const double width = static_cast<double>(columns) / static_cast<double>(batches);
-  if (refused_ > 0 && width < 1.25 * refused_) {  // nor would still larger ones be wider
+  if (refused_ > 0 && width < 1.25 * refused_) {  // larger windows would not be wider either
     size_counts_ = false;
     times_ /= 2;
     return true;

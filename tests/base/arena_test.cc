@@ -18,7 +18,7 @@ std::size_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p);
 
 }  // namespace
 
-TEST_CASE("blocks of an arena are aligned, apart and do not move") {
+TEST_CASE("blocks of an arena are aligned, disjoint and do not move") {
   Arena arena;
   CHECK(arena.capacity() == 0);
   std::vector<unsigned char*> blocks;
@@ -38,12 +38,12 @@ TEST_CASE("blocks of an arena are aligned, apart and do not move") {
   CHECK(intact);
 }
 
-TEST_CASE("an arena gives the same memory again after reset and rewind") {
+TEST_CASE("an arena allocates the same memory after reset and rewind") {
   Arena arena;
   void* const first = arena.allocate(100);
   const Arena::Mark mark = arena.mark();
   void* const second = arena.allocate(200);
-  for (int i = 0; i < 100; ++i) arena.allocate(50'000);  // several chunks further
+  for (int i = 0; i < 100; ++i) arena.allocate(50'000);  // several more chunks
   const std::size_t capacity = arena.capacity();
   arena.rewind(mark);
   CHECK(arena.allocate(200) == second);
@@ -59,7 +59,7 @@ TEST_CASE("an arena gives the same memory again after reset and rewind") {
   CHECK(arena.allocate(10) != nullptr);
 }
 
-TEST_CASE("an arena grows in proportion to what is asked") {
+TEST_CASE("an arena grows in proportion to its allocations") {
   Arena arena;
   std::size_t asked = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -68,18 +68,18 @@ TEST_CASE("an arena grows in proportion to what is asked") {
   }
   CHECK(arena.capacity() >= asked);
   CHECK(arena.capacity() <= 4 * asked);
-  // Larger than any chunk so far, and past the size that gets huge pages.
+  // Larger than all chunks so far, and above the size of huge pages.
   auto* big = arena.allocate_array<float>(3'000'000);
   big[0] = 1;
   big[2'999'999] = 2;
   CHECK(arena.capacity() >= asked + 12'000'000);
-  // A first block of no round size.
+  // A first block of odd size.
   Arena odd;
   CHECK(odd.allocate(1'000'001) != nullptr);
   CHECK(odd.capacity() >= 1'000'001);
 }
 
-TEST_CASE("memory that cannot be had is an error and leaves the arena usable") {
+TEST_CASE("an allocation that fails throws OutOfMemoryError and leaves the arena usable") {
   Arena arena;
   CHECK_THROWS_AS(arena.allocate(std::numeric_limits<std::size_t>::max()), OutOfMemoryError);
   CHECK_THROWS_AS(arena.allocate(std::numeric_limits<std::size_t>::max() / 2 + 1),
@@ -88,7 +88,7 @@ TEST_CASE("memory that cannot be had is an error and leaves the arena usable") {
   CHECK(arena.allocate(64) != nullptr);
 }
 
-TEST_CASE("memory for parameters is zero and aligned") {
+TEST_CASE("allocate_zeroed returns aligned zeros") {
   for (const std::size_t n :
        {std::size_t{0}, std::size_t{1}, std::size_t{999}, std::size_t{3} << 20}) {
     auto* p = static_cast<unsigned char*>(allocate_zeroed(n));

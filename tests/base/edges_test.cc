@@ -1,4 +1,4 @@
-// Memory that is passed over, and devices by number and name.
+// Accounting of arenas; devices by number and name.
 
 #include <cstring>
 #include <string>
@@ -13,15 +13,15 @@ namespace edges_test {
 
 using namespace dynet;
 
-TEST_CASE("an arena counts what it has handed out, ends of chunks included") {
+TEST_CASE("an arena counts allocated bytes, including the unused ends of chunks") {
   Arena arena;
   CHECK(arena.used() == 0);
   arena.allocate(1000);
-  CHECK(arena.used() == 1024);  // on a border of 64
+  CHECK(arena.used() == 1024);  // a multiple of 64
   arena.allocate(1);
   CHECK(arena.used() == 1088);
   const std::size_t first = arena.capacity();
-  arena.allocate(first);  // does not fit: the rest of the first chunk is lost
+  arena.allocate(first);  // does not fit: the rest of the first chunk is unused
   CHECK(arena.used() == first + first);
   CHECK(arena.capacity() > first);
   const std::size_t all = arena.capacity();
@@ -33,7 +33,7 @@ TEST_CASE("an arena counts what it has handed out, ends of chunks included") {
   CHECK(arena.used() == 0);
 }
 
-TEST_CASE("an arena's pieces do not overlap when its chunks are reused") {
+TEST_CASE("blocks of an arena do not overlap when its chunks are reused") {
   Arena arena;
   std::vector<std::pair<char*, std::size_t>> pieces;
   for (int round = 0; round < 4; ++round) {
@@ -55,7 +55,7 @@ TEST_CASE("an arena's pieces do not overlap when its chunks are reused") {
   }
 }
 
-TEST_CASE("an arena goes back to a mark in an earlier chunk") {
+TEST_CASE("an arena rewinds to a mark in an earlier chunk") {
   Arena arena;
   arena.allocate(100);
   const Arena::Mark mark = arena.mark();

@@ -22,7 +22,7 @@ namespace {
 
 SourceLocation here(SourceLocation at = SourceLocation::current()) { return at; }
 
-// Whether a handler of `H` catches an E, which must say what it is there.
+// Whether a handler of type H catches an E; checks message and source location.
 template <class E, class H>
 bool reaches() {
   try {
@@ -37,7 +37,7 @@ bool reaches() {
   }
 }
 
-// Every handler there is, for an error that is one of `Standard`.
+// Checks all handlers for an error derived from `Standard`.
 template <class E, class Standard>
 void check_error() {
   CHECK(reaches<E, E>());
@@ -55,7 +55,7 @@ void check_error() {
 
 }  // namespace
 
-TEST_CASE("all errors are an Error, one standard exception, and carry their place") {
+TEST_CASE("every error is an Error and one standard exception, with a source location") {
   check_error<ShapeError, std::invalid_argument>();
   check_error<IndexError, std::invalid_argument>();
   check_error<ArgumentError, std::invalid_argument>();
@@ -73,11 +73,11 @@ TEST_CASE("a defaulted source location is the caller's") {
   CHECK(here({"other.cc", 3}).line == 3);
 }
 
-TEST_CASE("no two threads ever have one number") {
+TEST_CASE("thread numbers are unique, even after threads have ended") {
   const std::uint64_t mine = this_thread_number();
   CHECK(this_thread_number() == mine);
   std::set<std::uint64_t> numbers{mine};
-  for (int i = 0; i < 50; ++i) {  // one after another: the system gives its ids again
+  for (int i = 0; i < 50; ++i) {  // one after another, so that the system reuses its ids
     std::uint64_t number = 0;
     std::thread([&] { number = this_thread_number(); }).join();
     numbers.insert(number);
@@ -86,7 +86,7 @@ TEST_CASE("no two threads ever have one number") {
   CHECK(numbers.count(0) == 0);
 }
 
-TEST_CASE("the version is three numbers") {
+TEST_CASE("the version has three numbers") {
   const std::string v = version();
   int dots = 0;
   for (char c : v) {

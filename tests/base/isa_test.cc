@@ -10,7 +10,7 @@ namespace isa_test {
 
 using namespace dynet;
 
-TEST_CASE("Kernels are for one of the known instruction sets, and statistics say which") {
+TEST_CASE("isa_name is a known instruction set and equals GraphStatistics::isa") {
   const std::string name = isa_name();
   CHECK(std::set<std::string>{"baseline", "avx2", "avx512", "native"}.count(name) == 1);
   if (const char* const wanted = std::getenv("DYNET_ISA")) CHECK(name == wanted);
@@ -18,7 +18,7 @@ TEST_CASE("Kernels are for one of the known instruction sets, and statistics say
   CHECK(g.statistics().isa == name);
 }
 
-TEST_CASE("A function for each instruction set: the one that this process uses") {
+TEST_CASE("PerIsa::here returns the function of the instruction set in use") {
   using F = int (*)();
   const PerIsa<F> each([] { return 0; }, [] { return 1; }, [] { return 2; });
   CHECK(each.here()() == static_cast<int>(isa()));

@@ -49,7 +49,7 @@ TEST_CASE("shrinking a PodVector keeps its memory") {
   CHECK(v.data() == data);
 }
 
-TEST_CASE("reserve and append make room for any number at once") {
+TEST_CASE("reserve and append allocate for any number of elements") {
   PodVector<char> v;
   v.reserve(5000);
   const char* data = v.data();
@@ -64,7 +64,7 @@ TEST_CASE("reserve and append make room for any number at once") {
   CHECK(v.back() == 'y');
 }
 
-TEST_CASE("moving and swapping a PodVector moves the memory") {
+TEST_CASE("move and swap of a PodVector exchange the memory") {
   PodVector<int> a, b;
   a.resize(3, 1);
   b.resize(5, 2);

@@ -9,7 +9,7 @@ namespace printable_test {
 
 using namespace dynet;
 
-TEST_CASE("text for messages has no control characters and is UTF-8") {
+TEST_CASE("printable escapes control characters and invalid UTF-8") {
   const std::pair<std::string, std::string> cases[] = {
       {"", ""},
       {"/layer/W", "/layer/W"},
@@ -21,16 +21,16 @@ TEST_CASE("text for messages has no control characters and is UTF-8") {
       {"\x7f", "\\u{7f}"},
       {"\xc2\x9b"
        "31m\xc2\xa0",
-       "\\u{9b}31m\xc2\xa0"},  // C1 controls, of which one begins escape sequences as well
+       "\\u{9b}31m\xc2\xa0"},  // C1 controls; U+009B starts an escape sequence
       {"\xe2\x80\xae"
        "cc.exe",
        "\\u{202e}cc.exe"},
       {"\xe2\x80\xa8\xe2\x81\xa6\xd8\x9c", "\\u{2028}\\u{2066}\\u{61c}"},
       {"\xff\x80z", "\\xff\\x80z"},
-      {"\xc3", "\\xc3"},           // cut
-      {"\xe2\x82", "\\xe2\\x82"},  // cut
+      {"\xc3", "\\xc3"},           // truncated
+      {"\xe2\x82", "\\xe2\\x82"},  // truncated
       {"\xf0\x9f\x98z", "\\xf0\\x9f\\x98z"},
-      {"\xc0\xaf", "\\xc0\\xaf"},  // longer than need be
+      {"\xc0\xaf", "\\xc0\\xaf"},  // overlong encoding
       {"\xe0\x80\xaf", "\\xe0\\x80\\xaf"},
       {"\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf"},
       {"\xed\xa0\x80", "\\xed\\xa0\\x80"},           // a surrogate
@@ -45,7 +45,7 @@ TEST_CASE("text for messages has no control characters and is UTF-8") {
   }
 }
 
-TEST_CASE("whatever the bytes, what is printed is free of controls") {
+TEST_CASE("printable removes control characters from all pairs of bytes") {
   for (int a = 0; a < 256; ++a)
     for (int b = 0; b < 256; ++b) {
       const std::string shown = printable(std::string{static_cast<char>(a), static_cast<char>(b)});

@@ -11,7 +11,7 @@ namespace random_test {
 
 using namespace dynet;
 
-TEST_CASE("random numbers depend on the key and the place alone") {
+TEST_CASE("random numbers depend on key and position only") {
   const RandomStream a(1), b(1), c(2);
   CHECK(a.bits(5) == b.bits(5));
   CHECK(b.bits(0) == a.bits(0));
@@ -23,7 +23,7 @@ TEST_CASE("random numbers depend on the key and the place alone") {
   CHECK(seen.size() == 10'000);
 }
 
-TEST_CASE("random numbers are frozen: the same on every machine and in every version") {
+TEST_CASE("random numbers are the same on every machine and in every version") {
   CHECK(mix_bits(0) == 0xe220a8397b1dcdafu);  // splitmix64 from state 0
   const RandomStream s(42);
   CHECK(s.bits(0) != s.bits(1));
@@ -67,7 +67,7 @@ TEST_CASE("normal draws have the moments of the normal distribution") {
   CHECK(m4 / kDraws == Approx(3).margin(0.12));
 }
 
-TEST_CASE("streams of neighbouring keys are not alike") {
+TEST_CASE("streams of neighbouring keys are independent") {
   int equal = 0;
   double product = 0;
   for (std::uint64_t key = 0; key < 200; ++key) {

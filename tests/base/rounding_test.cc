@@ -11,12 +11,12 @@ namespace rounding_test {
 
 using namespace dynet;
 
-TEST_CASE("floats are rounded to the nearest bfloat16, and travel as such") {
+TEST_CASE("round_to_bfloat16 rounds to the nearest value, ties to even") {
   const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
   const auto from = [](std::uint32_t x) { return std::bit_cast<float>(x); };
   CHECK(round_to_bfloat16(1.0f) == 1.0f);
-  CHECK(bits(round_to_bfloat16(-0.0f)) == 0x80000000u);  // what counts as nothing stays that
-  CHECK(bits(round_to_bfloat16(from(0x3f808000u))) == 0x3f800000u);  // a tie goes to the even one
+  CHECK(bits(round_to_bfloat16(-0.0f)) == 0x80000000u);              // the sign of zero is kept
+  CHECK(bits(round_to_bfloat16(from(0x3f808000u))) == 0x3f800000u);  // a tie rounds to even
   CHECK(bits(round_to_bfloat16(from(0x3f818000u))) == 0x3f820000u);
   CHECK(bits(round_to_bfloat16(from(0x3f808001u))) == 0x3f810000u);
   CHECK(bits(round_to_bfloat16(from(0x3f807fffu))) == 0x3f800000u);
@@ -36,9 +36,9 @@ TEST_CASE("floats are rounded to the nearest bfloat16, and travel as such") {
   }
 }
 
-TEST_CASE("floats are rounded to the ten bits that TF32 has") {
+TEST_CASE("round_to_tf32 rounds to ten bits") {
   CHECK(round_to_tf32(1 + 0x1p-10f) == 1 + 0x1p-10f);
-  CHECK(round_to_tf32(1 + 0x1p-11f) == 1);  // a tie goes to the even one
+  CHECK(round_to_tf32(1 + 0x1p-11f) == 1);  // a tie rounds to even
   CHECK(round_to_tf32(1 + 0x3p-11f) == 1 + 0x1p-9f);
   CHECK(round_to_tf32(-1 - 0x1p-11f - 0x1p-20f) == -1 - 0x1p-10f);
   CHECK(std::isinf(round_to_tf32(std::numeric_limits<float>::max())));

@@ -7,7 +7,7 @@ namespace aliasing_test {
 
 using namespace dynet;
 
-TEST_CASE("the value of a parameter is the parameter") {
+TEST_CASE("the value of a parameter node is the parameter's memory") {
   ParameterCollection pc;
   auto p = pc.add_parameters({30, 30});
   auto e = pc.add_lookup_parameters(10, {30});
@@ -28,7 +28,7 @@ TEST_CASE("the value of a parameter is the parameter") {
   }
 }
 
-TEST_CASE("a graph sees parameters as they are when it runs") {
+TEST_CASE("a graph reads parameters when it runs") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(1.0f));
   ComputationGraph g;
@@ -41,7 +41,7 @@ TEST_CASE("a graph sees parameters as they are when it runs") {
   CHECK(as_vector(g.forward(y)) == std::vector<float>{14, 16});
 }
 
-TEST_CASE("the gradient of a parameter is where the trainer reads it") {
+TEST_CASE("the gradient of a parameter node is the memory that the trainer reads") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(1.0f));
   ComputationGraph g;
@@ -50,7 +50,7 @@ TEST_CASE("the gradient of a parameter is where the trainer reads it") {
   CHECK(x.gradient().v == p.gradients().v);
 }
 
-TEST_CASE("views of a node copy nothing and share no gradient") {
+TEST_CASE("views of a node copy no value and share no gradient") {
   ComputationGraph g;
   const Expression x = input(g, {2, 2}, {1, 2, 3, 4});
   const Expression y = reshape(x, {4}), z = nobackprop(y);
@@ -80,7 +80,7 @@ TEST_CASE("nodes of in-place batches can be read, used and differentiated afterw
     Expression all = sum(ys);
     all.value();
     const std::size_t bytes = g.statistics().value_bytes;
-    const Expression late = all + logistic(xs[4]) + xs[5];  // x is gone by now
+    const Expression late = all + logistic(xs[4]) + xs[5];  // the memory of x is overwritten by now
     Values v{{}, as_vector(late.value()), {}, {}, bytes};
     v.x = as_vector(xs[7].value());
     pc.reset_gradient();

@@ -19,8 +19,7 @@ using namespace dynet;
 
 namespace {
 
-/// A tagger with an LSTM over lookups, dropout, minibatched parts and a loss of more than eight
-/// operands.
+/// A tagger with an LSTM over lookups, dropout, minibatches and a loss of more than eight operands.
 struct Model {
   ParameterCollection pc;
   LookupParameter words =
@@ -28,7 +27,7 @@ struct Model {
   Parameter w = pc.add_parameters({10, 12}), b = pc.add_parameters({10});
   VanillaLSTMBuilder lstm{2, 16, 12, pc};
   SimpleRNNBuilder rnn{1, 12, 12, pc};
-  // Buffers of the caller's own.
+  // Buffers of the caller, so that the caller allocates nothing.
   std::vector<Expression> losses;
   std::vector<unsigned> indices{1, 2, 3, 1}, classes{0, 9, 3, 4};
   std::vector<float> numbers = std::vector<float>(48, 0.5f);
@@ -62,7 +61,7 @@ struct Model {
   }
 };
 
-/// Heap allocations of `run` once it has run a few times.
+/// Heap allocations of 100 calls of `run` after five warm-up calls.
 template <class Run>
 std::size_t warm_allocations(Run run) {
   for (int i = 0; i < 5; ++i) run();
@@ -78,7 +77,7 @@ bool counted() {
 
 }  // namespace
 
-TEST_CASE("a warm graph that is cleared allocates nothing") {
+TEST_CASE("a warm graph allocates nothing after clear") {
   if (!counted()) return;
   Model m;
   ComputationGraph g;
@@ -89,7 +88,7 @@ TEST_CASE("a warm graph that is cleared allocates nothing") {
   m.pc.reset_gradient();
 }
 
-TEST_CASE("a graph made for each sample allocates nothing once the memory is warm") {
+TEST_CASE("a graph for each sample allocates nothing once the memory is warm") {
   if (!counted()) return;
   Model m;
   CHECK(warm_allocations([&] {
@@ -97,7 +96,7 @@ TEST_CASE("a graph made for each sample allocates nothing once the memory is war
           m.build_and_run(g);
         }) == 0);
   m.pc.reset_gradient();
-  // With the gradients dropped after every sample, as a trainer does.
+  // Gradients are dropped after every sample, as by a trainer.
   CHECK(warm_allocations([&] {
           ComputationGraph g;
           m.build_and_run(g);
@@ -139,7 +138,7 @@ TEST_CASE("several graphs at once, checkpoints and immediate mode allocate nothi
         }) == 0);
 }
 
-TEST_CASE("a smaller graph than before allocates nothing") {
+TEST_CASE("a graph smaller than an earlier one allocates nothing") {
   if (!counted()) return;
   Model m;
   ComputationGraph g;
@@ -153,7 +152,7 @@ TEST_CASE("a smaller graph than before allocates nothing") {
     for (int k = 0; k < n; ++k) x = tanh(x + x);
     g.backward(sum_elems(x), true);
   };
-  run(1);  // what such nodes are is known from now on
+  run(1);  // stores the node kinds
   const std::size_t before = heap::allocations();
   for (int n = 2; n < 30; ++n) run(n);
   CHECK(heap::allocations() == before);
@@ -195,7 +194,7 @@ TEST_CASE("a million graphs leave resident memory as it was (slow)") {
       g.backward(loss);
       sum += as_scalar(loss.value());
       if (k % 10 == 0) pc.reset_gradient();
-      if (k % 7 == 0) {  // several at once, and one that is cleared
+      if (k % 7 == 0) {  // several graphs at once, one of them cleared
         ComputationGraph h;
         input(h, 1.0f).value();
         h.clear();

@@ -1,5 +1,5 @@
-// A value that is asked for again is that of the last forward pass, or there is an error that says
-// why it is not there. Values whose memory was used again are computed again.
+// Requests for values after a pass: a value is that of the last forward pass, or an error states
+// why it is missing. Values whose memory was reused are recomputed.
 
 #include <cmath>
 #include <cstdio>
@@ -24,14 +24,14 @@ bool names(const Error& e, const std::string& text) {
   return std::string(e.what()).find(text) != std::string::npos;
 }
 
-/// Whether the memory of a value was used again: it is then computed when it is asked for.
+/// Whether the memory of a value was reused, so that a request recomputes it.
 bool is_forgotten(ComputationGraph& g, const Expression& e) {
   const std::size_t before = g.statistics().value_bytes;
   e.value();
   return g.statistics().value_bytes > before;
 }
 
-/// Whether y is tanh(h), as far as rounding lets one tell.
+/// Whether y is tanh(h) up to rounding.
 bool is_tanh(const std::vector<float>& y, const std::vector<float>& h) {
   for (std::size_t i = 0; i < h.size(); ++i)
     if (y.size() != h.size() || std::abs(y[i] - std::tanh(h[i])) > 1e-6f) return false;
@@ -50,7 +50,7 @@ struct Model {
 
 using Make = std::function<Expression(ComputationGraph&, Model&)>;
 
-// The operand of what is computed in place, whose memory is used again.
+// Operands of a node computed in place, which reuses their memory.
 const std::vector<std::pair<const char*, Make>> kOfParameters = {
     {"matrix", [](ComputationGraph& g, Model& m) { return parameter(g, m.w) * parameter(g, m.v); }},
     {"constant",
@@ -64,7 +64,7 @@ const std::vector<std::pair<const char*, Make>> kOfParameters = {
 
 }  // namespace
 
-TEST_CASE("a value made of parameters that have changed since is an error, not another value") {
+TEST_CASE("a value of parameters that have changed since forward throws instead of recomputing") {
   for (const auto& [name, make] : kOfParameters)
     for (const bool by_trainer : {true, false}) {
       INFO(name << (by_trainer ? ", trainer" : ", set_value"));
@@ -103,7 +103,7 @@ TEST_CASE("a value made of parameters that have changed since is an error, not a
     }
 }
 
-TEST_CASE("inference says too that the parameters have changed") {
+TEST_CASE("inference throws for a freed value if parameters have changed") {
   Model m;
   ComputationGraph g;
   g.set_inference(true);
@@ -114,13 +114,13 @@ TEST_CASE("inference says too that the parameters have changed") {
   const std::vector<float> early = as_vector(all[5].value());
   m.v.set_value({3, 2, 1});
   CHECK(as_vector(all.back().value()) == last);
-  CHECK(as_vector(all[5].value()) == early);  // asked for before the change
+  CHECK(as_vector(all[5].value()) == early);  // requested before the change
   for (int time = 0; time < 2; ++time) CHECK_THROWS_AS(all[7].value(), ArgumentError);
   g.forward(all.back());
   CHECK(as_vector(all[5].value()) != early);
 }
 
-TEST_CASE("a value that is made of no parameter is computed again after an update") {
+TEST_CASE("a value that depends on no parameter is recomputed after an update") {
   Model m;
   SimpleSGDTrainer trainer(m.pc, 1.0f);
   ComputationGraph g;
@@ -132,7 +132,7 @@ TEST_CASE("a value that is made of no parameter is computed again after an updat
   CHECK(is_tanh(y, h));
 }
 
-TEST_CASE("parameters of another collection may change") {
+TEST_CASE("a change of another collection's parameters does not prevent recomputation") {
   Model m, other;
   ComputationGraph g;
   const Expression h = parameter(g, m.w) * parameter(g, m.v), y = tanh(h);
@@ -141,7 +141,7 @@ TEST_CASE("parameters of another collection may change") {
   CHECK(is_tanh(y, h));
 }
 
-TEST_CASE("without batches a value survives an update") {
+TEST_CASE("without batches a value is kept across an update") {
   Model m;
   SimpleSGDTrainer trainer(m.pc, 1.0f);
   ComputationGraph g(false);
@@ -153,7 +153,7 @@ TEST_CASE("without batches a value survives an update") {
 
 namespace {
 
-/// Everything that pointers may point to.
+/// Targets of pointers, of all types.
 struct Pointed {
   float number = 0.25f;
   unsigned index = 1;
@@ -208,7 +208,7 @@ TEST_CASE("a forward pass reads the values behind pointers once") {
       g.set_inference(inference);
       const Expression h = make(g, m, p), y = tanh(h);
       Expression last = y;
-      if (inference) {  // enough that values are forgotten
+      if (inference) {  // enough nodes for values to be freed
         const Expression large = zeros(g, {1 << 20});
         for (int i = 0; i < 10; ++i) last = last + sum_elems(large + static_cast<float>(i));
         for (int i = 0; i < 1100; ++i) last = tanh(last);
@@ -224,7 +224,7 @@ TEST_CASE("a forward pass reads the values behind pointers once") {
     }
 }
 
-TEST_CASE("memory behind pointers may be gone after the forward pass") {
+TEST_CASE("memory behind pointers may be freed after the forward pass") {
   Model m;
   ComputationGraph g;
   auto numbers = std::make_unique<std::vector<float>>(3, 0.5f);
@@ -233,13 +233,13 @@ TEST_CASE("memory behind pointers may be gone after the forward pass") {
                    b = tanh(a);
   g.backward(squared_norm(b * sum_elems(parameter(g, m.v))));
   *index = 100;
-  index.reset();  // reading it would be seen by the address sanitizer
+  index.reset();  // reading it is an error for the address sanitizer
   numbers.reset();
   CHECK(as_vector(x.value()) == std::vector<float>(3, 0.5f));
   CHECK(is_tanh(b, a));
 }
 
-TEST_CASE("an error while a value is computed again leaves it forgotten") {
+TEST_CASE("an error during recomputation leaves the value freed") {
   Model m;
   m.v.set_value({1, 2, 3});
   ComputationGraph g;
@@ -258,7 +258,7 @@ TEST_CASE("an error while a value is computed again leaves it forgotten") {
 
 namespace {
 
-/// Calls f again if there was no memory for it the first time.
+/// Calls f again if an allocation failed the first time.
 template <class F>
 auto with_patience(
     F f, const std::function<void()>& repair = [] {}) {
@@ -279,7 +279,7 @@ struct Outcome {
   }
 };
 
-/// A graph whose values are forgotten and asked for again, and its gradients.
+/// Values of a graph that are freed and requested again, and its gradients.
 Outcome patient_run(Model& m, bool inference) {
   Outcome outcome;
   auto graph = with_patience([] { return std::make_unique<ComputationGraph>(); });
@@ -302,7 +302,7 @@ Outcome patient_run(Model& m, bool inference) {
   ask(loss);
   for (const Expression& e : h) ask(e);
   if (inference) return outcome;
-  // Gradients of an interrupted backward pass are kept until they are reset.
+  // Gradients of a failed backward pass remain until they are reset.
   with_patience([&] { g.backward(loss); }, [&] { m.pc.reset_gradient(); });
   for (const Expression& e : h) outcome.add(with_patience([&] { return as_vector(e.gradient()); }));
   outcome.add(with_patience([&] { return as_vector(m.w.gradients()); }));
@@ -313,7 +313,7 @@ Outcome patient_run(Model& m, bool inference) {
 
 }  // namespace
 
-TEST_CASE("after memory was refused, wherever that was, everything goes on as if it had not been") {
+TEST_CASE("a pass that fails at any allocation can be repeated with the same results") {
   if (!heap::counted()) {
     skip("the sanitizer has the heap to itself");
     return;

@@ -15,7 +15,7 @@ namespace {
 std::vector<float> gradient(const Expression& e) { return as_vector(e.gradient()); }
 using Floats = std::vector<float>;
 
-/// Fills the gradient memory of everything below `pc` with NaN, marked as unused.
+/// Fills the gradient memory of all parameters in `pc` with NaN and marks it as unused.
 void spoil_gradients(ComputationGraph& g, ParameterCollection& pc) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const Parameter& p : pc.parameters_list()) std::fill_n(p.gradients().v, p.dim().size(), nan);
@@ -32,7 +32,7 @@ void spoil_gradients(ComputationGraph& g, ParameterCollection& pc) {
 
 }  // namespace
 
-TEST_CASE("backward adds to the parameters, and starts over for expressions") {
+TEST_CASE("backward adds to gradients of parameters and overwrites gradients of expressions") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
   ComputationGraph g;
@@ -46,13 +46,13 @@ TEST_CASE("backward adds to the parameters, and starts over for expressions") {
   CHECK(as_vector(p.gradients()) == Floats{0, 0});
   g.backward(loss);
   CHECK(as_vector(p.gradients()) == Floats{6, 6});
-  // Another graph adds to the same sum.
+  // Another graph adds to the same gradients.
   ComputationGraph h;
   h.backward(sum_elems(parameter(h, p) * 10.0f));
   CHECK(as_vector(p.gradients()) == Floats{16, 16});
 }
 
-TEST_CASE("backward runs forward first where needed") {
+TEST_CASE("backward computes missing values first") {
   ParameterCollection pc;
   auto p = pc.add_parameters({1}, ParameterInitConst(3.0f));
   ComputationGraph g;
@@ -62,7 +62,7 @@ TEST_CASE("backward runs forward first where needed") {
   CHECK(as_scalar(loss.value()) == 27);
 }
 
-TEST_CASE("the loss must be one number") {
+TEST_CASE("backward requires a loss of one number") {
   ComputationGraph g;
   const Expression x = input(g, {2}, {1, 2}), batch = input(g, Dim({1}, 2), {1, 2});
   CHECK_THROWS_AS(g.backward(x), ShapeError);
@@ -71,7 +71,7 @@ TEST_CASE("the loss must be one number") {
   CHECK(gradient(x) == Floats{1, 1});
 }
 
-TEST_CASE("full gives gradients of constants") {
+TEST_CASE("backward with full computes gradients of constants") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
   auto e = pc.add_lookup_parameters(3, {2}, ParameterInitConst(4.0f));
@@ -91,12 +91,12 @@ TEST_CASE("full gives gradients of constants") {
   CHECK(gradient(f) == Floats{5, 7});
   CHECK(gradient(r) == Floats{1, 1});
   CHECK(gradient(rows) == Floats{2, 2, 2, 2});
-  // The constants' gradients went to no parameter.
+  // Constants add nothing to the gradients of parameters.
   CHECK(as_vector(p.gradients()) == Floats{10, 14});
   for (unsigned i = 0; i < 3; ++i) CHECK(e.row_gradient(i) == Floats{0, 0});
 }
 
-TEST_CASE("there is no gradient before backward and none of later nodes") {
+TEST_CASE("gradient throws before backward and for nodes newer than the loss") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
   ComputationGraph g;
@@ -125,7 +125,7 @@ TEST_CASE("there is no gradient before backward and none of later nodes") {
   CHECK(as_scalar(loss.value()) == 18);
 }
 
-TEST_CASE("the first write stores: what the memory held before does not matter") {
+TEST_CASE("the first write of a gradient stores, whatever the memory held") {
   ParameterCollection pc;
   auto w = pc.add_parameters({20, 20}), b = pc.add_parameters({20});
   auto e = pc.add_lookup_parameters(100, {20});
@@ -144,7 +144,7 @@ TEST_CASE("the first write stores: what the memory held before does not matter")
   const auto clean = run(g);
   pc.reset_gradient();
   g.clear();
-  // The graph's own memory holds NaN, too.
+  // The memory of the graph holds NaN as well.
   const Expression bad =
       input(g, {100'000}, Floats(100'000, std::numeric_limits<float>::quiet_NaN()));
   g.backward(sum_elems(cmult(bad, bad)), true);
@@ -153,7 +153,7 @@ TEST_CASE("the first write stores: what the memory held before does not matter")
   CHECK(run(g) == clean);
 }
 
-TEST_CASE("frozen and const parameters get no gradient, nor does what is below nobackprop") {
+TEST_CASE("frozen and const parameters and operands of nobackprop get no gradient") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
   auto frozen = pc.add_parameters({2}, ParameterInitConst(2.0f));
@@ -172,14 +172,14 @@ TEST_CASE("frozen and const parameters get no gradient, nor does what is below n
   CHECK(as_vector(frozen.gradients()) == Floats{0, 0});
   for (unsigned i = 0; i < 3; ++i) CHECK(table.row_gradient(i) == Floats{0, 0});
   CHECK(gradient(f) == Floats{0, 0});
-  // Unfrozen, the next graph trains it.
+  // An unfrozen parameter gets a gradient in the next graph.
   frozen.set_updated(true);
   ComputationGraph h;
   h.backward(dot_product(parameter(h, p), parameter(h, frozen)));
   CHECK(as_vector(frozen.gradients()) == Floats{3, 3});
 }
 
-TEST_CASE("a graph without parameters is run backward all the same") {
+TEST_CASE("backward runs in a graph without parameters") {
   ComputationGraph g;
   const Expression x = input(g, {2}, {1, 2}), loss = sum_elems(square(x));
   g.backward(loss);
@@ -188,7 +188,7 @@ TEST_CASE("a graph without parameters is run backward all the same") {
   CHECK(gradient(x) == Floats{2, 4});
 }
 
-TEST_CASE("a table as a whole and its rows in one graph add up") {
+TEST_CASE("gradients of a table and of its rows add up in one graph") {
   ParameterCollection pc;
   auto table = pc.add_lookup_parameters(4, {2}, ParameterInitConst(1.0f));
   for (const bool whole_first : {false, true}) {
@@ -208,7 +208,7 @@ TEST_CASE("a table as a whole and its rows in one graph add up") {
   }
 }
 
-TEST_CASE("one parameter under many names gets the sum") {
+TEST_CASE("gradients of several nodes of one parameter add up") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
   ComputationGraph g;
@@ -220,7 +220,7 @@ TEST_CASE("one parameter under many names gets the sum") {
   CHECK(as_vector(p.gradients()) == Floats{7, 7});
 }
 
-TEST_CASE("an expression that is used many times gets the sum") {
+TEST_CASE("gradients of an expression with many uses add up") {
   for (const bool batched : {false, true}) {
     ComputationGraph g(batched);
     const Expression x = input(g, {3}, {1, 2, 3});
@@ -232,7 +232,7 @@ TEST_CASE("an expression that is used many times gets the sum") {
   }
 }
 
-TEST_CASE("a parameter can be the loss itself") {
+TEST_CASE("backward accepts a parameter as the loss") {
   ParameterCollection pc;
   auto p = pc.add_parameters({1}, ParameterInitConst(3.0f));
   auto e = pc.add_lookup_parameters(2, {1}, ParameterInitConst(3.0f));
@@ -246,7 +246,7 @@ TEST_CASE("a parameter can be the loss itself") {
   CHECK(e.row_gradient(0) == Floats{0});
 }
 
-TEST_CASE("a lookup behind a pointer adds to the row that forward read") {
+TEST_CASE("a lookup by pointer adds to the row that forward read") {
   ParameterCollection pc;
   auto e = pc.add_lookup_parameters(3, {1}, ParameterInitConst(3.0f));
   unsigned row = 0;
@@ -265,7 +265,7 @@ TEST_CASE("a lookup behind a pointer adds to the row that forward read") {
 
 namespace {
 
-/// A chain h = tanh(W h + x), and its expressions.
+/// Expressions of a chain h = tanh(W h + x).
 std::vector<Expression> chain(ComputationGraph& g, Parameter W, unsigned steps) {
   const Expression w = parameter(g, W);
   std::vector<Expression> all{input(g, {64}, Floats(64, 0.1f))};
@@ -277,7 +277,7 @@ std::vector<Expression> chain(ComputationGraph& g, Parameter W, unsigned steps) 
 
 }  // namespace
 
-TEST_CASE("gradients that backward has not kept are computed again when asked for") {
+TEST_CASE("backward recomputes a gradient that was not stored when it is requested") {
   ParameterCollection pc;
   auto W = pc.add_parameters({64, 64});
   ComputationGraph g, kept;
@@ -292,10 +292,10 @@ TEST_CASE("gradients that backward has not kept are computed again when asked fo
     INFO(k);
     REQUIRE(gradient(xs[k]) == gradient(ys[k]));
   }
-  CHECK(of_W == as_vector(W.gradients()));  // asking adds nothing
+  CHECK(of_W == as_vector(W.gradients()));  // a request adds nothing
 }
 
-TEST_CASE("gradients are not computed again with other parameters") {
+TEST_CASE("gradients are not recomputed after a change of parameters") {
   ParameterCollection pc;
   auto W = pc.add_parameters({64, 64});
   SimpleSGDTrainer trainer(pc);
@@ -314,7 +314,7 @@ TEST_CASE("gradients are not computed again with other parameters") {
   CHECK(gradient(xs[3]).size() == 64);
 }
 
-TEST_CASE("gradients are not computed again without their loss, nor for another one") {
+TEST_CASE("gradients are recomputed neither after a revert of their loss nor for another loss") {
   ParameterCollection pc, other;
   auto W = pc.add_parameters({64, 64});
   auto late = other.add_parameters({1});
@@ -326,7 +326,7 @@ TEST_CASE("gradients are not computed again without their loss, nor for another 
     graph->checkpoint();
     const Expression loss = square((graph == &g ? xs : ys).back());
     graph->backward(loss, graph == &kept);
-    if (graph == &g) {  // parameters that are no part of the pass
+    if (graph == &g) {  // adds parameters that are not in the pass
       parameter(g, late);
       of_x[0] = gradient(xs[3]);
       g.backward(loss);
@@ -341,7 +341,7 @@ TEST_CASE("gradients are not computed again without their loss, nor for another 
   CHECK(gradient(xs[3]) != of_x[0]);
 }
 
-TEST_CASE("a backward pass that fails leaves no gradient where there was none") {
+TEST_CASE("a failed backward pass leaves gradients of parameters at zero where they were zero") {
   static const auto fails = [](const auto&) { throw DeviceError("as a kernel might"); };
   static const OpForm kFails{.name = "fails",
                              .kind = Kind::compute,
@@ -363,10 +363,10 @@ TEST_CASE("a backward pass that fails leaves no gradient where there was none") 
   ComputationGraph g;
   spoil_gradients(g, pc);
   g.clear();
-  g.backward(sum_elems(lookup(g, t, 4u)));  // stays
+  g.backward(sum_elems(lookup(g, t, 4u)));  // must remain
   g.clear();
   const Expression failing = add_node(kFails, parameter(g, p), {}, SourceLocation::current());
-  failing.value();  // in a plan of its own, which goes back last
+  failing.value();  // a plan of its own, which runs backward last
   const Expression of_rows = sum_elems(lookup(g, t, 1u)) + sum_elems(lookup(g, u, 2u)) +
                              sum_elems(lookup(g, t, 3u)),
                    of_tables = sum_elems(parameter(g, t)) + sum_elems(parameter(g, u));
@@ -388,7 +388,7 @@ TEST_CASE("a backward pass that fails leaves no gradient where there was none") 
   }
 }
 
-TEST_CASE("after a backward pass that failed no gradient is that of the pass before") {
+TEST_CASE("gradients of expressions are unavailable after a failed backward pass") {
   ParameterCollection pc;
   const Parameter p = pc.add_parameters({2}, ParameterInitConst(3.0f)),
                   q = pc.add_parameters({2}, ParameterInitConst(0.0f));

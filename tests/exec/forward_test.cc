@@ -14,7 +14,7 @@ std::vector<float> values(const Expression& e) { return as_vector(e.value()); }
 
 }  // namespace
 
-TEST_CASE("nothing is computed before it is asked for") {
+TEST_CASE("values are computed on request only") {
   ComputationGraph g;
   float number = 1;
   const Expression x = input(g, &number), y = x * 3.0f;
@@ -22,7 +22,7 @@ TEST_CASE("nothing is computed before it is asked for") {
   CHECK(as_scalar(y.value()) == 15);
 }
 
-TEST_CASE("forward reads again what lies behind pointers, incremental_forward does not") {
+TEST_CASE("forward reads pointers again, incremental_forward does not") {
   ParameterCollection pc;
   auto table = pc.add_lookup_parameters(4, {2});
   for (unsigned i = 0; i < 4; ++i)
@@ -65,7 +65,7 @@ TEST_CASE("forward reads again what lies behind pointers, incremental_forward do
   CHECK(as_scalar(all.value()) == expected());
 }
 
-TEST_CASE("a vector behind a pointer may move, not change its length") {
+TEST_CASE("a vector behind a pointer may move but not change its length") {
   std::vector<float> data{1, 2, 3};
   std::vector<unsigned> indices{0, 1};
   ParameterCollection pc;
@@ -86,7 +86,7 @@ TEST_CASE("a vector behind a pointer may move, not change its length") {
   CHECK(as_vector(g.forward(x)) == std::vector<float>{4, 5, 9});
 }
 
-TEST_CASE("values may be asked for in any order and at any moment") {
+TEST_CASE("values may be requested in any order and at any time") {
   for (const bool batched : {false, true}) {
     ComputationGraph g(batched);
     std::vector<Expression> x{input(g, {2}, {1, 2})};
@@ -105,7 +105,7 @@ TEST_CASE("values may be asked for in any order and at any moment") {
   }
 }
 
-TEST_CASE("values stay where they are while the graph grows and runs on") {
+TEST_CASE("values stay at their addresses while the graph grows and runs") {
   ComputationGraph g;
   const Expression x = input(g, {3}, {1, 2, 3});
   const Tensor t = tanh(x).value();
@@ -119,7 +119,7 @@ TEST_CASE("values stay where they are while the graph grows and runs on") {
   CHECK(as_vector(t) == before);
 }
 
-TEST_CASE("an index behind a pointer that is out of range is an error at the node's line") {
+TEST_CASE("an index out of range behind a pointer is an error at the node's line") {
   ParameterCollection pc;
   auto table = pc.add_lookup_parameters(4, {2}, ParameterInitConst(1.0f));
   for (const bool batched : {false, true}) {
@@ -159,7 +159,7 @@ TEST_CASE("an index behind a pointer that is out of range is an error at the nod
   }
 }
 
-TEST_CASE("forward that fails again and again does not use up memory") {
+TEST_CASE("a forward pass that fails repeatedly does not use up memory") {
   ComputationGraph g;
   unsigned index = 1;
   const Expression x = input(g, {1000}, std::vector<float>(1000, 1.0f));
@@ -173,7 +173,7 @@ TEST_CASE("forward that fails again and again does not use up memory") {
   CHECK(bad.value().v == before);
 }
 
-TEST_CASE("an operation on nothing gives nothing") {
+TEST_CASE("operations on tensors without elements have empty values and gradients") {
   ComputationGraph g;
   const Expression x = input(g, {0}, std::vector<float>{});
   const Expression y = tanh(x) + 1.0f, z = sum_elems(y);

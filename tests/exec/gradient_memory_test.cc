@@ -1,5 +1,4 @@
-// Gradients that are made where others lie, or in one pass with others: the bits are those of a
-// pass that keeps all of them, each in memory of its own.
+// Gradients in reused memory have the bits of a pass that stores all gradients apart.
 
 #include <functional>
 #include <string>
@@ -25,7 +24,7 @@ struct Model {
   Model() { pc.set_seed(7); }
 };
 
-/// A program: its loss, and nodes whose gradients are asked for.
+/// A program: returns its loss, and nodes whose gradients are requested.
 using Build = std::function<Expression(ComputationGraph&, Model&, Expressions& inner)>;
 
 /// An LSTM gate by gate, over a sentence of `n` words.
@@ -108,7 +107,7 @@ std::vector<Floats> gradients(const Build& build, bool batched, bool full) {
 
 }  // namespace
 
-TEST_CASE("gradients have the same bits wherever they are made") {
+TEST_CASE("gradients have the same bits in reused memory as in memory of their own") {
   for (const auto& [name, build] : kPrograms)
     for (const bool batched : {false, true}) {
       CAPTURE(name, batched);
@@ -121,7 +120,7 @@ TEST_CASE("gradients have the same bits wherever they are made") {
     }
 }
 
-TEST_CASE("gradients that are made in place are right") {
+TEST_CASE("gradients in place pass the gradient check") {
   for (const auto& [name, build] : kPrograms) {
     CAPTURE(name);
     Model m;
@@ -131,7 +130,7 @@ TEST_CASE("gradients that are made in place are right") {
   }
 }
 
-TEST_CASE("the gradient of an activation's operand takes no memory of its own") {
+TEST_CASE("the gradient of an activation's operand uses no memory of its own") {
   constexpr unsigned kSize = 4096, kNodes = 32;
   ParameterCollection pc;
   auto p = pc.add_parameters({kSize});
@@ -148,8 +147,7 @@ TEST_CASE("the gradient of an activation's operand takes no memory of its own") 
   CHECK(used(false) < kOneEach + kOneEach / 2);
 }
 
-TEST_CASE(
-    "the gradient of a pair's first operand does not depend on the other pairs of the batch") {
+TEST_CASE("the gradient of a pair's operand does not depend on other pairs of the batch") {
   ParameterCollection pc;
   pc.set_seed(3);
   auto p = pc.add_parameters({37}), q = pc.add_parameters({37}), r = pc.add_parameters({37});
@@ -158,7 +156,7 @@ TEST_CASE(
     ComputationGraph g;
     const Expression a = parameter(g, p) * 1.5f, b = parameter(g, q) * 0.7f,
                      c = parameter(g, r) * 1.1f;
-    const Expression y = op(a, b), z = op(b, c);  // of b both: what goes to it is added up
+    const Expression y = op(a, b), z = op(b, c);  // the gradient of b is a sum
     const Expression later = sum_elems(cmult(square(a), square(b)));
     const Expression loss =
         sum_elems(y * 1.3f) + later + (company ? sum_elems(z * 0.0f) : sum_elems(c));
@@ -176,7 +174,7 @@ TEST_CASE(
   check([](const Expression& x, const Expression& y) { return x - y; });
 }
 
-TEST_CASE("the gradients of gates have the same bits whether the cell before has one or not") {
+TEST_CASE("gradients of gates have the same bits whether the previous cell has a gradient or not") {
   for (const unsigned h : {1u, 5u, 16u, 50u}) {
     CAPTURE(h);
     ParameterCollection pc;

@@ -1,5 +1,5 @@
-// Random programs in every mode: whatever the mode, the values are the same. DYNET_RANDOM_PROGRAMS
-// says how many programs are tried.
+// Random programs have the same values in every mode. DYNET_RANDOM_PROGRAMS is the number of
+// programs.
 
 #include "tests/support/graph_program.h"
 
@@ -37,10 +37,10 @@ void compare(const GraphProgram& program, std::uint64_t seed, const GraphMode& b
 
 }  // namespace
 
-TEST_CASE("random programs give the same values in every mode") {
+TEST_CASE("random programs have the same values in every mode") {
   const GraphMode unbatched{.name = "unbatched", .batched = false};
   const GraphMode batched{.name = "batched"};
-  // Modes that run the same batches return gradients of the same bits.
+  // Modes with the same batches have gradients of the same bits.
   const std::vector<GraphMode> same_batches = {
       {.name = "batched again"},
       {.name = "interleaved", .interleaved = true},
@@ -53,7 +53,7 @@ TEST_CASE("random programs give the same values in every mode") {
       {.name = "unbatched and interleaved", .batched = false, .interleaved = true},
       {.name = "value by value", .asks = true},
   };
-  // Values that are computed again are made of what there is now.
+  // Recomputed values depend on current parameters, so programs with changes are excluded.
   const std::vector<GraphMode> steady = {
       {.name = "inference", .inference = true},
       {.name = "inference, value by value", .inference = true, .asks = true},
@@ -69,7 +69,7 @@ TEST_CASE("random programs give the same values in every mode") {
   }
 }
 
-TEST_CASE("random programs over wide vectors have the same bits when they run again") {
+TEST_CASE("random programs over wide vectors have the same bits in a second run") {
   for (std::uint64_t seed = 0; seed < programs() / 10; ++seed) {
     const GraphProgram program{.width = 80, .actions = 40, .changes = seed % 2 == 1};
     compare(program, 100'000 + seed, {.name = "once"},
@@ -80,7 +80,7 @@ TEST_CASE("random programs over wide vectors have the same bits when they run ag
   }
 }
 
-// For tools/compare-builds.
+// Output for tools/compare-builds.
 TEST_CASE("random programs write their answers to a file") {
   const char* const path = std::getenv("DYNET_ANSWERS");
   if (!path) return skip("DYNET_ANSWERS names no file");

@@ -2,17 +2,17 @@
 
 #include <cstddef>
 
-/// The heap of this test program. Every way to it is counted, and may be closed: the C functions
-/// that everything else, operator new included, ends in.
+/// The heap of this test program: counts all allocations and can make one fail. It replaces the C
+/// functions that everything, operator new included, calls.
 namespace heap {
 
-/// Whether it is: a sanitizer has the heap to itself.
+/// Whether allocations are counted; false under a sanitizer, which replaces the heap itself.
 bool counted();
-/// Allocations so far.
+/// Number of allocations so far.
 std::size_t allocations();
-/// The n-th allocation during the lifetime of a Risk fails, counted from 0.
+/// Makes the n-th allocation during the lifetime of a Risk fail, counted from 0.
 void refuse(std::size_t n);
-/// None fails any more. Returns whether one has.
+/// Lets all allocations succeed. Returns whether one has failed.
 bool refuse_nothing();
 struct Risk {
   Risk();

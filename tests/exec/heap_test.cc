@@ -19,7 +19,7 @@ namespace {
 
 std::atomic<std::size_t> allocations_made{0};
 std::atomic<bool> at_risk{false};
-std::atomic<long> left{-1};  // at risk, until one fails
+std::atomic<long> left{-1};  // allocations until the failing one; negative: none fails
 
 #ifdef COUNTING
 bool refused() {
@@ -31,8 +31,7 @@ bool refused() {
 }  // namespace
 
 #ifdef COUNTING
-// The program's own definitions take the place of the C library's, which has each under a second
-// name.
+// Definitions of the program replace those of the C library, which remain under these names.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -71,7 +70,7 @@ Risk::~Risk() { at_risk = false; }
 
 }  // namespace heap
 
-TEST_CASE("every way to the heap is counted and can be closed") {
+TEST_CASE("all allocations are counted and can fail") {
   if (!heap::counted()) {
     skip("the sanitizer has the heap to itself");
     return;

@@ -29,7 +29,7 @@ TEST_CASE("immediate mode computes a node as soon as it is made") {
   const Expression y = x * 2.0f;
   CHECK(as_scalar(y.value()) == 2);
   CHECK(as_scalar(g.forward(y)) == 10);
-  // Nodes made before it was switched on are computed with the next one.
+  // Nodes made before immediate mode are computed with the next node.
   g.set_immediate_compute(false);
   float later = 3;
   const Expression z = input(g, &later);
@@ -39,7 +39,7 @@ TEST_CASE("immediate mode computes a node as soon as it is made") {
   CHECK(as_scalar(w.value()) == 4);
 }
 
-TEST_CASE("immediate mode throws at the line that makes the node, and the graph goes on") {
+TEST_CASE("immediate mode throws at the line of the node and removes the node") {
   ParameterCollection pc;
   auto table = pc.add_lookup_parameters(3, {2}, ParameterInitConst(1.0f));
   ComputationGraph g;
@@ -73,7 +73,7 @@ TEST_CASE("immediate mode throws at the line that makes the node, and the graph 
   CHECK(table.row_gradient(2) == std::vector<float>{3, 3});
 }
 
-TEST_CASE("with the validity check immediate mode finds a NaN at the line that makes it") {
+TEST_CASE("immediate mode with the validity check throws at the line of a NaN") {
   ComputationGraph g;
   g.set_immediate_compute(true);
   g.set_check_validity(true);
@@ -93,7 +93,7 @@ TEST_CASE("with the validity check immediate mode finds a NaN at the line that m
   CHECK_FALSE(log(x).value().is_valid());
 }
 
-TEST_CASE("immediate mode keeps checkpoints, and its nodes run backward") {
+TEST_CASE("immediate mode supports checkpoints and backward") {
   for (const bool batched : {false, true}) {
     ComputationGraph g(batched);
     g.set_immediate_compute(true);
@@ -108,7 +108,7 @@ TEST_CASE("immediate mode keeps checkpoints, and its nodes run backward") {
   }
 }
 
-TEST_CASE("the forward check names the first bad node, its operands and its line") {
+TEST_CASE("the validity check names the first bad node, its operands and its line") {
   for (const bool batched : {false, true}) {
     ParameterCollection pc;
     auto p = pc.add_parameters({2}, "bias");
@@ -137,7 +137,7 @@ TEST_CASE("the forward check names the first bad node, its operands and its line
   }
 }
 
-TEST_CASE("the forward check finds infinities, in inputs and parameters too") {
+TEST_CASE("the validity check finds infinities and NaN in inputs and parameters") {
   ParameterCollection pc;
   auto p = pc.add_parameters({3}, "weights");
   p.set_value({0, 0, -std::numeric_limits<float>::infinity()});
@@ -161,7 +161,7 @@ TEST_CASE("the forward check finds infinities, in inputs and parameters too") {
   check(lookup(g, e, std::vector<unsigned>{0, 1}) + 1.0f, "element 1");
 }
 
-TEST_CASE("the backward check names the node whose gradient went wrong") {
+TEST_CASE("the validity check names the node that computed a bad gradient") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, "weights");
   p.set_value({4, 0});
@@ -186,7 +186,7 @@ TEST_CASE("the backward check names the node whose gradient went wrong") {
       CHECK(contains(what, "made at " + std::string(__FILE__) + ":" + std::to_string(line)));
     }
     CHECK_THROWS_AS(root.gradient(), GradientError);
-    // The graph goes on; what was summed so far is dropped as always.
+    // The graph stays usable; the failed pass's sums are dropped by reset_gradient.
     pc.reset_gradient();
     g.backward(sum_elems(square(x)));
     CHECK(as_vector(p.gradients()) == std::vector<float>{8, 0});

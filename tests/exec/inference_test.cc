@@ -1,4 +1,4 @@
-// Graphs that are only run forward forget values, and nobody notices.
+// Inference frees values without effect on results.
 
 #include <cstring>
 #include <vector>
@@ -35,7 +35,7 @@ struct Language {
 
 }  // namespace
 
-TEST_CASE("values of random graphs in inference are those of training, in whatever order asked") {
+TEST_CASE("inference has the values of training for requests in any order") {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     CAPTURE(seed);
     RandomGraph::Model model(4);
@@ -51,7 +51,7 @@ TEST_CASE("values of random graphs in inference are those of training, in whatev
       g->set_seed(seed);
       RandomGraph random(*g, model, 4, seed);
       const Expression loss = random.build();
-      // Nodes enough that the first ones are old, and values read in between.
+      // Enough nodes for the first ones to be freed, and requests in between.
       std::vector<Expression>& all = g == &training ? kept : forgotten;
       all = random.vectors();
       Expression x = all[0];
@@ -73,7 +73,7 @@ TEST_CASE("values of random graphs in inference are those of training, in whatev
   }
 }
 
-TEST_CASE("a sequence of 2,000 steps takes a twentieth of the memory of training") {
+TEST_CASE("inference over 2,000 steps uses a twentieth of the memory of training") {
   Language language;
   ComputationGraph training, inference;
   inference.set_inference(true);
@@ -89,7 +89,7 @@ TEST_CASE("a sequence of 2,000 steps takes a twentieth of the memory of training
   CHECK(20 * some.value_bytes <= all.value_bytes + all.gradient_bytes);
 }
 
-TEST_CASE("inference goes on after values were read, after revert and when run again") {
+TEST_CASE("inference continues after requests, after a revert and after forward") {
   Language language;
   ComputationGraph g;
   g.set_inference(true);
@@ -111,7 +111,7 @@ TEST_CASE("inference goes on after values were read, after revert and when run a
   CHECK(as_vector(g.forward(early)) == read[3]);
 }
 
-TEST_CASE("backward in inference says why not") {
+TEST_CASE("backward in inference throws ArgumentError with the reason") {
   ComputationGraph g;
   g.set_inference(true);
   const Expression x = input(g, 3.0f);

@@ -23,7 +23,7 @@ struct Stop : std::runtime_error {
   Stop() : runtime_error("stop") {}
 };
 
-// Something that stops at look number `at`, counted from 0.
+// Interrupt that throws at call number `at`, counted from 0.
 struct Stopper {
   int looks = 0, at;
   Interrupt interrupt{[this] {
@@ -33,7 +33,7 @@ struct Stopper {
   explicit Stopper(int where) : at(where) {}
 };
 
-// Branches that cannot run together, and so take steps of their own.
+// Branches that cannot be batched, so that each has steps of its own.
 Expression network(ComputationGraph& g, Parameter& w, LookupParameter& table) {
   std::vector<Expression> ends;
   for (unsigned k = 0; k < 4; ++k) {
@@ -52,7 +52,7 @@ struct Results {
 
 unsigned size_of(std::uint64_t seed) { return 3 + static_cast<unsigned>(seed % 5); }
 
-/// Stopped at look number `at`, if it is named and there are so many, and made again on the same
+/// Results of a pass that was stopped at call number `at`, if given, and then repeated on the same
 /// graph.
 Results results_of(RandomGraph::Model& model, std::uint64_t seed, std::optional<int> at) {
   model.pc.reset_gradient();
@@ -86,7 +86,7 @@ Results results_of(RandomGraph::Model& model, std::uint64_t seed, std::optional<
   return results;
 }
 
-/// Seeds of graphs that differ by more than rounding once they were stopped.
+/// Seeds of graphs whose results after a stop differ by more than rounding.
 std::vector<std::uint64_t> graphs_that_differ(std::uint64_t first, std::uint64_t end) {
   std::vector<std::uint64_t> different;
   std::size_t stopped = 0, other_bits = 0;
@@ -110,19 +110,18 @@ std::vector<std::uint64_t> graphs_that_differ(std::uint64_t first, std::uint64_t
 
 }  // namespace
 
-// The nodes that are left have a plan of their own, and the gradient of a shared matrix is a sum in
-// the order of plans.
-TEST_CASE("a random graph that was stopped has the same values, and gradients up to rounding") {
+// The remaining nodes have a plan of their own, and the gradient of a shared matrix is a sum in the
+// order of plans, so gradients may differ by rounding.
+TEST_CASE("a random graph has the same values, and gradients up to rounding, after a stop") {
   CHECK(graphs_that_differ(0, 500).empty());
 }
 
 TEST_CASE(
-    "5,000 random graphs that were stopped have the same values, and gradients up to rounding "
-    "(slow)") {
+    "5,000 random graphs have the same values after a stop, gradients up to rounding (slow)") {
   CHECK(graphs_that_differ(500, 5500).empty());
 }
 
-TEST_CASE("a pass that was stopped at any step can be made again") {
+TEST_CASE("a pass that was stopped at any step can be repeated") {
   ParameterCollection pc;
   Parameter w = pc.add_parameters({5, 5});
   LookupParameter table = pc.add_lookup_parameters(4, {5});
@@ -152,7 +151,7 @@ TEST_CASE("a pass that was stopped at any step can be made again") {
     } catch (const Stop&) {
       pc.reset_gradient();
     }
-    // Once more, undisturbed.
+    // A second pass without an interrupt.
     pc.reset_gradient();
     state_of(g).evaluator->set_interrupt(nullptr);
     CHECK(as_scalar(loss.value()) == Approx(value));
@@ -165,14 +164,14 @@ TEST_CASE("a pass that was stopped at any step can be made again") {
   CHECK(stopped > (inference ? 5 : 10));
 }
 
-TEST_CASE("an interrupt looks no more often than it was told") {
+TEST_CASE("an interrupt is checked at most once per interval") {
   int looks = 0;
   Interrupt interrupt([&] { ++looks; }, std::chrono::milliseconds(60000));
   for (int i = 0; i < 1000; ++i) interrupt.look();
   CHECK(looks == 1);
 }
 
-TEST_CASE("an interrupt is noticed among short steps, and soon once steps are long") {
+TEST_CASE("an interrupt is checked among short steps, and soon when steps are long") {
   using std::chrono::milliseconds, std::chrono::steady_clock;
   constexpr milliseconds kEvery(20);
   int checks = 0;
@@ -189,7 +188,7 @@ TEST_CASE("an interrupt is noticed among short steps, and soon once steps are lo
   CHECK(looks <= 32);
 }
 
-TEST_CASE("a graph that has an interrupt hands none to the next one") {
+TEST_CASE("a graph does not pass its interrupt on to the next graph") {
   Stopper stopper(0);
   {
     ComputationGraph g;

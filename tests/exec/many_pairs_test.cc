@@ -1,5 +1,4 @@
-// Sums of many products take time for each product, not for each pair of them: kernels are asked
-// for so many operands in all.
+// Backward of sums of n products takes O(n) time: kernels are called for O(n) operands in all.
 
 #include <algorithm>
 #include <cmath>
@@ -58,7 +57,7 @@ struct Model {
   Parameter b = pc.add_parameters({1}), w = pc.add_parameters({1}), x = pc.add_parameters({1});
 };
 
-/// Sums of n products, each waiting for the one before; the gradients of all parameters.
+/// Gradients of all parameters for `sums` sums of n products, each depending on the previous sum.
 std::vector<float> run(Model& m, unsigned n, bool own, unsigned sums, bool counted) {
   m.pc.reset_gradient();
   ComputationGraph g;
@@ -82,7 +81,7 @@ std::vector<float> run(Model& m, unsigned n, bool own, unsigned sums, bool count
 
 }  // namespace
 
-TEST_CASE("a kernel is asked for every operand of a sum of products once or twice") {
+TEST_CASE("kernels get every operand of a sum of products at most twice") {
   Model m;
   for (const bool own : {false, true})
     for (const unsigned sums : {1u, 3u})

@@ -1,5 +1,4 @@
-// Graphs on several devices. Here each is the CPU: what moves, and what runs where, is the
-// same as with GPUs.
+// Graphs on several devices. All devices are the CPU; transfers and placement are those of GPUs.
 
 #include <functional>
 #include <string>
@@ -50,7 +49,7 @@ std::string why(const std::function<void()>& f) {
 
 }  // namespace
 
-TEST_CASE("places: a node is where its operands are, a source where it is told") {
+TEST_CASE("a node is on the device of its operands, a source on the device of its argument") {
   ParameterCollection pc;
   const Parameter here = pc.add_parameters({3}), there = pc.add_parameters({3}, "there", kSecond);
   const LookupParameter table = pc.add_lookup_parameters(4, {3}, "table", kThird);
@@ -81,7 +80,7 @@ TEST_CASE("places: a node is where its operands are, a source where it is told")
   CHECK(input(g, 1.0f).get_device_name() == "CPU");
 }
 
-TEST_CASE("places: a collection has a device, those below inherit it") {
+TEST_CASE("parameters inherit the device of their collection") {
   ParameterCollection pc;
   ParameterCollection a = pc.add_subcollection("a"), b = a.add_subcollection("b");
   const Parameter first = pc.add_parameters({1}), below = b.add_parameters({1});
@@ -105,7 +104,7 @@ TEST_CASE("places: a collection has a device, those below inherit it") {
   CHECK(device(b.add_parameters({1})) == nullptr);
 }
 
-TEST_CASE("places: operands on different devices are an error at the line of the operation") {
+TEST_CASE("operands on different devices throw DeviceError at the line of the operation") {
   ParameterCollection pc;
   const Parameter p = pc.add_parameters({2, 3}, "W", kSecond);
   ComputationGraph g;
@@ -117,7 +116,7 @@ TEST_CASE("places: operands on different devices are an error at the line of the
     CHECK_THAT(product, Catch::Contains(part));
   const std::string list = why([&] { affine_transform({input(g, {2}, {1, 2}, kSecond), w, x}); });
   CHECK_THAT(list, Catch::Contains("affine_transform: the operands are on different devices"));
-  // A composed operation fails before its first node is made.
+  // A composite operation fails before its first node is made.
   const Expression y = input(g, {3}, {1, 2, 3}, kSecond);
   const std::size_t before = g.size();
   CHECK_THAT(why([&] {
@@ -136,7 +135,7 @@ TEST_CASE("places: operands on different devices are an error at the line of the
   CHECK(as_vector((w * to_device(x, kSecond)).value()).size() == 2);
 }
 
-TEST_CASE("places: a copy to where it is already is none") {
+TEST_CASE("to_device to the device of the operand is the operand") {
   ComputationGraph g;
   const Expression x = input(g, {3}, {1, 2, 3}), same = to_device(x, kFirst);
   const Expression other = to_device(x, kSecond), back = to_device(other, kFirst);
@@ -146,7 +145,7 @@ TEST_CASE("places: a copy to where it is already is none") {
   CHECK(as_vector(back.value()) == Floats{1, 2, 3});
 }
 
-TEST_CASE("places: values, gradients and training are those of one device") {
+TEST_CASE("a graph on several devices has the values, gradients and training of one device") {
   const SplitOutcome expected = train({});
   check_same(expected, train({kFirst, kFirst, kFirst}));
   for (const SplitModel::Devices& at :
@@ -156,7 +155,7 @@ TEST_CASE("places: values, gradients and training are those of one device") {
       for (const bool batched : {true, false}) check_same(expected, train(at, {own, batched}));
 }
 
-TEST_CASE("places: every mode of a graph") {
+TEST_CASE("a graph on several devices has the values of one device in every mode") {
   SplitModel one({}), split({kFirst, kSecond, kThird});
   const auto loss = [](SplitModel& m, int mode, Floats* gradients) {
     ComputationGraph g(mode != 4);
@@ -184,7 +183,7 @@ TEST_CASE("places: every mode of a graph") {
   }
 }
 
-TEST_CASE("places: nodes run together where they are") {
+TEST_CASE("nodes are batched per device") {
   ComputationGraph g;
   std::vector<Expression> all;
   for (unsigned i = 0; i < 12; ++i) {
@@ -195,7 +194,7 @@ TEST_CASE("places: nodes run together where they are") {
   CHECK(g.statistics().batches == 1 + 3 + 1);  // input, tanh at each of three, sum
 }
 
-TEST_CASE("places: back to a checkpoint over a copy") {
+TEST_CASE("revert removes transfers and their devices") {
   ParameterCollection pc;
   const Parameter p = pc.add_parameters({3});
   p.values();
@@ -215,12 +214,12 @@ TEST_CASE("places: back to a checkpoint over a copy") {
   }
   g.backward(sum_elems(moved));
   for (unsigned i = 0; i < 3; ++i) CHECK(as_vector(x.gradient())[i] == 1);
-  // The next graph here has one device again.
+  // A cleared graph has one device.
   g.clear();
   CHECK(g.store().devices.size() == 1);
 }
 
-TEST_CASE("places: the gradient of what is copied several times is summed") {
+TEST_CASE("gradients of several copies of a value add up") {
   ParameterCollection pc;
   const Parameter p = pc.add_parameters({2});
   p.values();
@@ -236,7 +235,7 @@ TEST_CASE("places: the gradient of what is copied several times is summed") {
   CHECK(as_vector(a.gradient()) == Floats{2, 3});
 }
 
-TEST_CASE("places: a plan is not used again for nodes at other places") {
+TEST_CASE("the plan cache distinguishes devices") {
   PlanCache cache;
   PlanMaker planner(PlanPolicy::in_batches);
   for (unsigned round = 0; round < 4; ++round)
@@ -254,7 +253,7 @@ TEST_CASE("places: a plan is not used again for nodes at other places") {
   CHECK(cache.hits() == 4);
 }
 
-TEST_CASE("places: a plan has a block of memory for each place") {
+TEST_CASE("a plan has a block of memory for each device") {
   ComputationGraph g;
   constexpr unsigned kLarge = 1 << 18;
   Expression x = zeros(g, {kLarge});
@@ -268,7 +267,7 @@ TEST_CASE("places: a plan has a block of memory for each place") {
   }
 }
 
-TEST_CASE("places: gradients are checked in double precision") {
+TEST_CASE("check_gradients computes graphs on several devices in double") {
   SplitModel m({kFirst, kSecond, kThird});
   ComputationGraph g;
   g.set_seed(1);

@@ -1,4 +1,4 @@
-// Graphs that are run plan by plan, reverted, and run again.
+// Graphs that run plan by plan, with reverts and repeated runs.
 
 #include <string>
 #include <vector>
@@ -33,14 +33,14 @@ TEST_CASE("a graph separates values freed by a later plan from those kept by an 
   for (ComputationGraph* graph : {&g, &kept}) {
     const unsigned k = graph == &kept;
     const Expression W = parameter(*graph, w), x = input(*graph, {4}, some(4, 0.5f)), y = x + 1.0f;
-    value(y);  // a plan that keeps everything
+    value(y);  // a plan that frees no value
     for (unsigned i = 0; i < 10; ++i) {
       products[k].push_back(W * (x * static_cast<float>(i)));
-      hidden[k].push_back(tanh(products[k].back()));  // where the product was
+      hidden[k].push_back(tanh(products[k].back()));  // in place of the product
     }
     sums[k] = sum(hidden[k]);
     value(sums[k]);
-    // A plan whose operands are gone.
+    // A plan whose operands were freed.
     hidden[k].push_back(logistic(products[k][3]) + y);
   }
   for (unsigned i = 0; i < 11; ++i) CHECK(value(hidden[0][i]) == value(hidden[1][i]));
@@ -48,7 +48,7 @@ TEST_CASE("a graph separates values freed by a later plan from those kept by an 
   CHECK(value(sums[0]) == value(sums[1]));
 }
 
-TEST_CASE("backward after a revert reads the scratch of the nodes that stayed") {
+TEST_CASE("backward after a revert reads the scratch of the remaining nodes") {
   const auto run = [](bool revert) {
     ParameterCollection pc;
     auto p = pc.add_parameters({6});
@@ -71,7 +71,7 @@ TEST_CASE("backward after a revert reads the scratch of the nodes that stayed") 
     const auto stay = add(0, 5);
     if (revert) {
       g.checkpoint();
-      sum(add(5, 9)).value();  // in the same batches
+      sum(add(5, 9)).value();  // in one plan with the nodes above
       g.revert();
     }
     g.backward(sum(stay));
@@ -82,7 +82,7 @@ TEST_CASE("backward after a revert reads the scratch of the nodes that stayed") 
   CHECK(run(true) == run(false));
 }
 
-TEST_CASE("a revert into the middle of a plan, behind other plans, and on") {
+TEST_CASE("a revert inside a plan keeps earlier plans, and the graph continues") {
   ParameterCollection pc;
   auto w = pc.add_parameters({4, 4}), v = pc.add_parameters({4});
   const auto run = [&](bool reverts) {
@@ -113,7 +113,7 @@ TEST_CASE("a revert into the middle of a plan, behind other plans, and on") {
   CHECK(run(true) == run(false));
 }
 
-TEST_CASE("a plan that fails leaves the others, and nothing of its own") {
+TEST_CASE("a plan that fails keeps the values of earlier plans and none of its own") {
   ParameterCollection pc;
   auto table = pc.add_lookup_parameters(3, {2}, ParameterInitConst(1.0f));
   auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
@@ -142,14 +142,14 @@ TEST_CASE("a plan that fails leaves the others, and nothing of its own") {
   CHECK(table.row_gradient(2) == Floats{2, 2});
 }
 
-TEST_CASE("rows that were copied for one lookup are copied once, and not for the next graph") {
+TEST_CASE("backward adds gradients of gathered rows to the rows of the current graph") {
   ParameterCollection pc;
   auto table = pc.add_lookup_parameters(4, {4});
   const std::vector<unsigned> rows{1, 2}, others{0, 3};
   ComputationGraph g;
   lookup(g, table, rows).value();
   g.clear();
-  const Expression x = input(g, Dim({4}, 2), Floats(8, 7.0f));  // where the rows were
+  const Expression x = input(g, Dim({4}, 2), Floats(8, 7.0f));  // reuses the memory of the rows
   value(x);
   const Expression y = lookup(g, table, others), z = lookup(g, table, rows);
   g.backward(sum_batches(sum_elems(y + z * 10.0f)));
@@ -158,7 +158,7 @@ TEST_CASE("rows that were copied for one lookup are copied once, and not for the
     CHECK(table.row_gradient(i) == Floats(4, i % 3 == 0 ? 1.0f : 10.0f));
 }
 
-TEST_CASE("statistics count what was run, and no batch for what runs nothing") {
+TEST_CASE("statistics count batches that ran, and none for views and parameters") {
   ParameterCollection pc;
   auto p = pc.add_parameters({4});
   ComputationGraph g;
@@ -166,11 +166,11 @@ TEST_CASE("statistics count what was run, and no batch for what runs nothing") {
   CHECK(g.statistics().batches == 0);
   value(y);
   CHECK(g.statistics().batches == 1);
-  square(y);  // not run
+  square(y);  // never runs
   CHECK(g.statistics().nodes == 4);
 }
 
-TEST_CASE("values that are computed again count as memory") {
+TEST_CASE("recomputed values count in value_bytes") {
   ParameterCollection pc;
   auto w = pc.add_parameters({16, 16});
   ComputationGraph g;
@@ -186,7 +186,7 @@ TEST_CASE("values that are computed again count as memory") {
   CHECK(g.statistics().value_bytes >= before + 16 * sizeof(float));
 }
 
-TEST_CASE("the validity check looks at every node of a batch") {
+TEST_CASE("the validity check checks the value of every node of a batch") {
   for (const unsigned bad : {0u, 1u, 700u, 1999u}) {
     ComputationGraph g;
     g.set_check_validity(true);
@@ -199,7 +199,7 @@ TEST_CASE("the validity check looks at every node of a batch") {
   }
 }
 
-TEST_CASE("the validity check looks at the gradients of every node of a batch") {
+TEST_CASE("the validity check checks the gradients of every node of a batch") {
   for (const unsigned bad : {0u, 1u, 5u}) {
     ParameterCollection pc;
     std::vector<Parameter> ps;

@@ -1,4 +1,4 @@
-// Products in TF32 and bf16 on the CPU: float32 where it has no instructions for them.
+// Products in TF32 and bf16 on the CPU: float32 where the CPU has no instructions for them.
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ using Floats = std::vector<float>;
 
 constexpr Precision kAll[] = {Precision::float32, Precision::tf32, Precision::bf16};
 
-/// Whether products are made of factors that are rounded so.
+/// Whether factors of products are rounded to this precision.
 bool rounds(Precision p) {
   return p == Precision::bf16 && (isa() == Isa::avx512 || isa_name() == std::string("native")) &&
          __builtin_cpu_supports("avx512bf16");
@@ -124,7 +124,7 @@ std::vector<Floats> run_network(Precision precision, bool batched, unsigned sent
 
 }  // namespace
 
-TEST_CASE("factors are rounded where there are instructions for it, and nothing else") {
+TEST_CASE("products round their factors and nothing else, where the CPU has instructions for it") {
   for (const Product& p : products())
     for (const Precision precision : kAll) {
       CAPTURE(p.name, static_cast<int>(precision));
@@ -138,8 +138,8 @@ TEST_CASE("factors are rounded where there are instructions for it, and nothing 
       const Floats d = numbers(p.results, 9);
       Floats d_factor = d;
       for (float& x : d_factor) x = rounded(x, precision);
-      // The same by floats: of rounded factors, and backward once with the gradient of the value
-      // rounded and once as it is.
+      // Expected results in float32: from rounded factors, with the rounded gradient of the value
+      // for factors and the exact one for the bias.
       const Made made = run(p.make, given, p.dims, precision, d);
       const Made factor = run(p.make, factors, p.dims, Precision::float32, d_factor);
       const Made bias = run(p.make, factors, p.dims, Precision::float32, d);
@@ -156,20 +156,20 @@ TEST_CASE("factors are rounded where there are instructions for it, and nothing 
     }
 }
 
-TEST_CASE("rounded products have the same bits in any company") {
+TEST_CASE("rounded products have the same bits batched and unbatched") {
   for (const Precision precision : kAll) {
     const auto alone = run_network(precision, false, 40);
     const auto batched = run_network(precision, true, 40);
     check_close(alone.back(), batched.back(), 2e-3);
     CHECK(std::equal(alone.begin(), alone.end() - 1, batched.begin()));
-    // A sentence has the values that it has among others.
+    // A sentence has the same values alone and in a batch.
     const auto few = run_network(precision, true, 1);
     CHECK(std::equal(few.begin(), few.end() - 1, batched.begin()));
   }
 }
 
-TEST_CASE("a product in bf16 has the same bits among any number of columns") {
-  // Columns of different nodes; from 32 on their gradients come from a transposed matrix.
+TEST_CASE("a product in bf16 has the same bits for any number of columns") {
+  // Columns of different nodes; from 32 columns on, gradients use the transposed matrix.
   const unsigned m = 150, k = 301;
   const Floats w = numbers(m * k, 1), d = numbers(m, 3);
   if (!rounds(Precision::bf16)) return skip("this CPU has no instructions for bf16");
@@ -196,7 +196,7 @@ TEST_CASE("a product in bf16 has the same bits among any number of columns") {
 }
 
 TEST_CASE("packed matrices are dropped after a pass") {
-  // Recurrences of two matrices of one shape, in models that live on and in new ones.
+  // Recurrences over two matrices of one shape, in a long-lived model and in new models.
   struct Model {
     ParameterCollection pc;
     Parameter w, u;
@@ -223,7 +223,7 @@ TEST_CASE("packed matrices are dropped after a pass") {
   };
   Model model(numbers(1600, 1), numbers(1600, 2));
   SimpleSGDTrainer trainer(model.pc, 0.05f);
-  std::vector<std::unique_ptr<Model>> others;  // all are kept, so that no two have one memory
+  std::vector<std::unique_ptr<Model>> others;  // kept alive, so that no two share an address
   for (int k = 0; k < 6; ++k) {
     others.push_back(
         std::make_unique<Model>(as_vector(*model.w.values()), as_vector(*model.u.values())));
@@ -242,7 +242,7 @@ TEST_CASE("packed transposed matrices are not reused for another loss") {
   const Parameter w = pc.add_parameters({40, 40}), u = pc.add_parameters({40, 40});
   const auto loss = [](ComputationGraph& g, const Parameter& p) {
     const Expression matrix = parameter(g, p);
-    Expression y = input(g, {40, 40}, numbers(1600, 5));  // many columns: it is transposed
+    Expression y = input(g, {40, 40}, numbers(1600, 5));  // enough columns for a transpose
     for (int k = 0; k < 4; ++k) y = matrix * y;
     return sum_elems(y);
   };
@@ -261,11 +261,11 @@ TEST_CASE("packed transposed matrices are not reused for another loss") {
   CHECK(found[0] == found[1]);
 }
 
-TEST_CASE("nothing is kept of a matrix whose memory others get") {
+TEST_CASE("packed matrices are dropped when the memory of the matrix is reused") {
   const auto run = [](bool inference) {
     ComputationGraph g;
     g.set_precision(Precision::bf16);
-    g.set_inference(inference);  // more than 8 MiB: values are forgotten
+    g.set_inference(inference);  // more than 8 MiB, so values are freed
     Expression w = input(g, {40, 40}, numbers(1600, 1)), sum = input(g, {40}, numbers(40, 2));
     for (int t = 0; t < 1500; ++t) {
       w = tanh(w + w);
@@ -276,7 +276,7 @@ TEST_CASE("nothing is kept of a matrix whose memory others get") {
   CHECK(run(true) == run(false));
 }
 
-TEST_CASE("a graph is as precise as it is told, until it is told otherwise") {
+TEST_CASE("set_precision holds across clear until it is called again") {
   ComputationGraph g;
   const auto square = [&] {
     const Expression x = input(g, {1, 1}, {1 + 0x1p-9f});
@@ -295,7 +295,7 @@ TEST_CASE("a graph is as precise as it is told, until it is told otherwise") {
   CHECK(square() == (1 + 0x1p-9f) * (1 + 0x1p-9f));
 }
 
-TEST_CASE("losses in less precision are those of floats to one hundredth") {
+TEST_CASE("training in bf16 and TF32 has the losses of float32 within one hundredth") {
   double losses[3];
   for (const Precision precision : kAll) {
     ParameterCollection pc(0.0f);
@@ -328,7 +328,7 @@ TEST_CASE("losses in less precision are those of floats to one hundredth") {
     }
   }
   for (const int other : {1, 2}) CHECK(losses[other] == Approx(losses[0]).epsilon(0.01));
-  CHECK(losses[0] < 60 * 3.6);  // it learns
+  CHECK(losses[0] < 60 * 3.6);  // the model learns
 }
 
 }  // namespace precision_test

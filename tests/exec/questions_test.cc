@@ -1,4 +1,4 @@
-// Questions between backward passes: what is asked for changes nothing, and is never out of date.
+// Requests between backward passes change nothing and return current gradients.
 
 #include <utility>
 #include <vector>
@@ -17,7 +17,7 @@ using Floats = std::vector<float>;
 
 Floats gradient(const Expression& e) { return as_vector(e.gradient()); }
 
-/// A loss over all ways in which a graph reads parameters.
+/// A loss over all ways to read parameters.
 struct Model {
   ParameterCollection pc;
   Parameter w = pc.add_parameters({3, 3}), b = pc.add_parameters({3});
@@ -45,7 +45,7 @@ struct Model {
 
 }  // namespace
 
-TEST_CASE("asking for the gradient of an expression adds nothing to that of any parameter") {
+TEST_CASE("a request for the gradient of an expression adds nothing to parameters") {
   Model model;
   ComputationGraph g;
   const Model::Graph made = model.build(g);
@@ -57,7 +57,7 @@ TEST_CASE("asking for the gradient of an expression adds nothing to that of any 
   CHECK(model.gradients() == before);
 }
 
-TEST_CASE("the gradient of a parameter's expression is the sum over passes, whatever was asked") {
+TEST_CASE("the gradient of a parameter node is the sum over passes, whatever was requested") {
   Model model;
   ComputationGraph g;
   const Model::Graph made = model.build(g);
@@ -72,7 +72,7 @@ TEST_CASE("the gradient of a parameter's expression is the sum over passes, what
   CHECK(gradient(made.hidden) == of_hidden);
 }
 
-TEST_CASE("a gradient is not computed again after a change of any collection of the graph") {
+TEST_CASE("a gradient is not recomputed after a change of any collection of the graph") {
   for (const unsigned changed : {0u, 1u, 2u}) {
     ParameterCollection pcs[3];
     std::vector<Parameter> ps;
@@ -94,7 +94,7 @@ TEST_CASE("a gradient is not computed again after a change of any collection of 
   }
 }
 
-TEST_CASE("a question that fails leaves the next pass as it would have been") {
+TEST_CASE("a request that fails does not change the next pass") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(0.0f));
   auto table = pc.add_lookup_parameters(2, {2}, ParameterInitConst(0.0f));
@@ -115,7 +115,7 @@ TEST_CASE("a question that fails leaves the next pass as it would have been") {
   CHECK(as_vector(p.gradients()) == Floats{0.5f, 0.25f});
 }
 
-TEST_CASE("the node behind the loss has no gradient, the loss has") {
+TEST_CASE("gradient throws for the node after the loss and not for the loss") {
   ParameterCollection pc;
   auto p = pc.add_parameters({1}, ParameterInitConst(2.0f));
   ComputationGraph g;
@@ -125,7 +125,7 @@ TEST_CASE("the node behind the loss has no gradient, the loss has") {
   CHECK_THROWS_WITH(behind.gradient(), Catch::Contains("no backward pass has covered"));
 }
 
-TEST_CASE("gradients of frozen tables and of what the loss does not reach are zero in any pass") {
+TEST_CASE("gradients are zero for frozen tables and for nodes that the loss does not depend on") {
   ParameterCollection pc;
   auto table = pc.add_lookup_parameters(3, {4}, ParameterInitConst(1.0f));
   auto p = pc.add_parameters({4}, ParameterInitConst(2.0f));
@@ -142,7 +142,7 @@ TEST_CASE("gradients of frozen tables and of what the loss does not reach are ze
   }
 }
 
-TEST_CASE("gradients go to the buffer that the graph names, pass by pass") {
+TEST_CASE("backward adds to the gradient buffer that the graph is set to") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(1.0f));
   auto table = pc.add_lookup_parameters(3, {2}, ParameterInitConst(1.0f));
@@ -167,7 +167,7 @@ TEST_CASE("gradients go to the buffer that the graph names, pass by pass") {
   CHECK(table.row_gradient(1) == Floats{2, 2});
 }
 
-TEST_CASE("parameters of several collections in one graph get gradients of their own") {
+TEST_CASE("parameters of several collections in one graph get their own gradients") {
   ParameterCollection first, second;
   auto p = first.add_parameters({2}, ParameterInitConst(2.0f)),
        q = second.add_parameters({2}, ParameterInitConst(5.0f));
@@ -184,7 +184,7 @@ TEST_CASE("parameters of several collections in one graph get gradients of their
   CHECK(u.row_gradient(0) == Floats{0, 0});
 }
 
-TEST_CASE("in double every pass starts over, and nothing outside changes") {
+TEST_CASE("an executor in double overwrites its gradients and leaves parameters unchanged") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
   auto table = pc.add_lookup_parameters(2, {2}, ParameterInitConst(5.0f));

@@ -8,7 +8,7 @@
 #include "tests/support/choices.h"
 
 /// Graphs of random operations over shared subexpressions and repeated parameters, with attributes
-/// that differ in one field only. The same seed gives the same graph.
+/// that differ in one field. Equal seeds make equal graphs.
 class RandomGraph {
  public:
   /// Parameters and pointed-to values of the graphs.
@@ -41,7 +41,7 @@ class RandomGraph {
     grow(10 + below(50));
     return loss();
   }
-  /// The same in pieces: the first three vectors, n more, a loss of some of them.
+  /// Parts of `build`: the first three vectors, n more, and a loss of some of them.
   void start() {
     for (unsigned k = 0; k < 3; ++k) vectors_.push_back(source());
   }
@@ -51,15 +51,15 @@ class RandomGraph {
   dynet::Expression loss() {
     std::vector<dynet::Expression> losses;
     for (const dynet::Expression& x : vectors_)
-      if (below(3) == 0) losses.push_back(loss(x));  // the others may be of no use
+      if (below(3) == 0) losses.push_back(loss(x));  // the other vectors may be unused
     losses.push_back(loss(vectors_.back()));
     return dynet::sum(losses);
   }
-  /// Forgets vectors that a revert has taken away.
+  /// Drops vectors that a revert has removed.
   void forget_stale() {
     while (!vectors_.empty() && vectors_.back().is_stale()) vectors_.pop_back();
   }
-  /// All expressions with the shape {h}, or a batch of them.
+  /// All expressions of shape {h}, or batches of them.
   const std::vector<dynet::Expression>& vectors() const { return vectors_; }
 
  private:
@@ -71,7 +71,7 @@ class RandomGraph {
     return x;
   }
   std::vector<unsigned> indices(unsigned limit) { return {below(limit), below(limit)}; }
-  /// Batches have two elements.
+  /// A random vector; it has at most two batch elements.
   const dynet::Expression& any() {  // often a recent one, so that graphs are deep
     const auto size = static_cast<unsigned>(vectors_.size());
     return vectors_[below(2) ? below(size) : size - 1 - below(size < 4 ? size : 4)];
@@ -158,7 +158,7 @@ class RandomGraph {
         return softmax(x);
       case 25:
         return log_softmax(x) * 0.1f;
-      case 26: {  // parts in another order
+      case 26: {  // parts swapped
         const unsigned cut = 1 + below(h_ - 1);
         return concatenate({pick_range(x, cut, h_), pick_range(x, 0, cut)});
       }

@@ -1,5 +1,4 @@
-// One graph, run in every way there is: each node alone or in batches, float or double, at once or
-// in parts.
+// One graph in all modes: in order or in batches, in float or double, as a whole or in parts.
 
 #include "tests/exec/random_graph.h"
 
@@ -37,7 +36,7 @@ Outcome run(const GraphStore& graph, NodeId loss, PlanPolicy policy) {
   return o;
 }
 
-/// The largest difference, relative to values of size one.
+/// Largest difference, relative for values above one.
 double difference(const std::vector<double>& a, const std::vector<double>& b) {
   REQUIRE(a.size() == b.size());
   double worst = 0;
@@ -72,7 +71,7 @@ TEST_CASE("300 random graphs have the same values and gradients in order and in 
   CHECK(steps < nodes * 3 / 4);  // there were batches
 }
 
-TEST_CASE("random graphs in float are those in double within rounding") {
+TEST_CASE("random graphs in float have the values of double within rounding") {
   for (std::uint64_t seed = 1000; seed < 1060; ++seed) {
     CAPTURE(seed);
     const unsigned h = kSizes[seed % 5];
@@ -89,13 +88,13 @@ TEST_CASE("random graphs in float are those in double within rounding") {
   }
 }
 
-TEST_CASE("random graphs give the parameters the same gradients through the public door") {
+TEST_CASE("random graphs have the same parameter gradients in all modes of ComputationGraph") {
   for (std::uint64_t seed = 2000; seed < 2100; ++seed) {
     CAPTURE(seed);
     const unsigned h = kSizes[seed % 5];
     RandomGraph::Model model(h);
     std::vector<double> gradients[4], values[4];
-    for (int way = 0; way < 4; ++way) {  // in order, in batches, immediate, bit by bit
+    for (int way = 0; way < 4; ++way) {  // in order, in batches, immediate, by single requests
       model.pc.reset_gradient();
       ComputationGraph g(way == 1);
       g.set_seed(seed);
@@ -120,7 +119,7 @@ TEST_CASE("random graphs give the parameters the same gradients through the publ
   }
 }
 
-TEST_CASE("gradients of random graphs are the slopes of the loss") {
+TEST_CASE("gradients of random graphs pass the gradient check") {
   int checked = 0;
   for (std::uint64_t seed = 3000; seed < 3040; ++seed) {
     CAPTURE(seed);
@@ -130,7 +129,7 @@ TEST_CASE("gradients of random graphs are the slopes of the loss") {
     g.set_seed(seed);
     RandomGraph random(g, model, h, seed);
     const Expression loss = random.build();
-    // nobackprop and const_lookup leave slopes out on purpose.
+    // nobackprop and const_lookup stop gradients on purpose.
     bool whole = true;
     for (const Node& n : g.store().nodes) {
       const std::string name(n.form->name.value);
@@ -147,7 +146,7 @@ TEST_CASE("gradients of random graphs are the slopes of the loss") {
   CHECK(checked >= 5);
 }
 
-TEST_CASE("attributes that differ in one field never share a batch") {
+TEST_CASE("nodes that differ in one attribute never share a batch") {
   ComputationGraph g(true);
   const Expression x = input(g, {3}, {-1, 0.5f, 2});
   const Expression a = elu(x, 1), b = elu(x, 2), c = elu(x, 1);

@@ -13,7 +13,7 @@ std::vector<float> values(const Expression& e) { return as_vector(e.value()); }
 
 }  // namespace
 
-TEST_CASE("random nodes draw again with every forward and never in between") {
+TEST_CASE("random nodes draw once in every forward") {
   for (const bool batched : {false, true}) {
     ComputationGraph g(batched);
     const Expression x = input(g, {200}, std::vector<float>(200, 1.0f));
@@ -63,7 +63,7 @@ TEST_CASE("backward through dropout uses the mask that forward drew") {
   }
 }
 
-TEST_CASE("each random node has a stream of its own") {
+TEST_CASE("each random node has its own stream") {
   ComputationGraph g;
   g.set_seed(1);
   const Expression a = random_normal(g, {50}), b = random_normal(g, {50});
@@ -72,7 +72,7 @@ TEST_CASE("each random node has a stream of its own") {
   CHECK(values(dropout(x, 0.5f)) != values(dropout(x, 0.5f)));
 }
 
-TEST_CASE("a cleared graph, seeded, draws as a new one does, however often it ran before") {
+TEST_CASE("a cleared graph with a seed draws as a new one, however often it ran before") {
   const auto draw = [](ComputationGraph& g) {
     g.set_seed(5);
     const Expression x = input(g, {40}, std::vector<float>(40, 1.0f));
@@ -87,7 +87,7 @@ TEST_CASE("a cleared graph, seeded, draws as a new one does, however often it ra
   CHECK(draw(used) == expected);
 }
 
-TEST_CASE("draws depend on the seed and the place of the node, not on batching or evaluation") {
+TEST_CASE("draws depend on the seed and the position of the node, not on batching or evaluation") {
   const auto run = [](bool batched, bool step_by_step) {
     ComputationGraph g(batched);
     g.set_seed(11);
@@ -107,7 +107,7 @@ TEST_CASE("draws depend on the seed and the place of the node, not on batching o
   CHECK(run(true, true) == expected);
 }
 
-TEST_CASE("a node that could not be made takes no draws from the next one") {
+TEST_CASE("a node that fails to be made uses no draws") {
   const auto run = [](bool mistakes) {
     ComputationGraph g;
     g.set_seed(5);

@@ -11,13 +11,13 @@ using namespace hand_made;
 
 namespace {
 
-/// Two inputs and, batch by batch, what a chain makes of them: 0 1 | 2 3 | 4 5 | ...
+/// Two chains of squares, batch by batch: 0 1 | 2 3 | 4 5 | ...
 struct Recorded {
   explicit Recorded(NodeId pairs) {
     for (NodeId id = 0; id < 2 * pairs; ++id)
       g.add(id < 2 ? input : square, {4}, id < 2 ? std::vector<NodeId>{} : std::vector{id - 2});
   }
-  /// One run of the pairs [begin, end).
+  /// Records one run of the pairs [begin, end).
   void run(NodeId begin, NodeId end) {
     const RecordedRun run = r.next_run(g, 2 * begin);
     r.value_marks.push_back({});
@@ -47,7 +47,7 @@ struct Recorded {
 
 }  // namespace
 
-TEST_CASE("recording: a step lists the values of its operands, operand by operand") {
+TEST_CASE("a recorded step lists the values of its operands, operand by operand") {
   Graph g;
   const OpForm input = form("input"), add = form("add");
   for (int k = 0; k < 4; ++k) g.add(input, {4});
@@ -66,7 +66,7 @@ TEST_CASE("recording: a step lists the values of its operands, operand by operan
         std::vector{&numbers[0], &numbers[2], &numbers[1], &numbers[3]});
 }
 
-TEST_CASE("recording: scratch is listed where the form keeps some") {
+TEST_CASE("a recorded step lists scratch if the form has some") {
   Graph g;
   const OpForm input = form("input"), kept = form("kept", Kind::compute, BatchRule::each(8), three);
   for (int k = 0; k < 2; ++k) g.add(input, {4});
@@ -88,7 +88,7 @@ TEST_CASE("recording: scratch is listed where the form keeps some") {
   CHECK(m.auxs[1] == &scratch[1]);
 }
 
-TEST_CASE("recording: truncate keeps the nodes before a place in the middle of a batch") {
+TEST_CASE("Recording::truncate keeps the nodes before a position inside a batch") {
   Recorded recorded(5);
   recorded.run(0, 5);
   Recording<float>& r = recorded.r;
@@ -104,7 +104,7 @@ TEST_CASE("recording: truncate keeps the nodes before a place in the middle of a
   CHECK(r.memory[3].args[0] == 4);
 }
 
-TEST_CASE("recording: rewinding a run leaves the ones before as they were") {
+TEST_CASE("Recording::rewind keeps earlier runs unchanged") {
   Recorded recorded(5);
   recorded.run(0, 2);
   recorded.run(2, 5);

@@ -1,4 +1,4 @@
-// Graphs that come again: a pass that is replayed does what it did.
+// Repeated graphs: a replayed pass has the results of the captured one.
 
 #include <cmath>
 #include <memory>
@@ -35,7 +35,7 @@ Expression chain(ComputationGraph& g, Model& m, const std::vector<unsigned>& row
   return squared_norm(h);
 }
 
-/// A graph with an executor of its own, which tells how many passes were replayed.
+/// A graph with its own executor, which counts replayed passes.
 struct Counted {
   ComputationGraph g;
   Executor<float> executor{state_of(g).store, PlanPolicy::in_batches};
@@ -56,7 +56,7 @@ struct Counted {
   }
 };
 
-/// All gradients of a model, which are then forgotten.
+/// All gradients of a model, which are then reset.
 Floats take_gradients(Model& m) {
   Floats all;
   const auto add = [&](const Floats& one) { all.insert(all.end(), one.begin(), one.end()); };
@@ -66,7 +66,7 @@ Floats take_gradients(Model& m) {
   return all;
 }
 
-/// The same from a graph that looks for NaN, and so replays nothing.
+/// Expected results, from a graph with the validity check, which is never replayed.
 struct Expected {
   float loss = 0;
   Floats gradients;
@@ -81,8 +81,8 @@ struct Expected {
   }
 };
 
-/// A graph over these rows and so many passes, whose numbers must be those expected. It is not
-/// cleared.
+/// Runs a graph over these rows with `passes` backward passes and checks its results. The graph is
+/// not cleared.
 Expression run(Counted& c, Model& m, const std::vector<unsigned>& rows, unsigned passes = 1) {
   const Expected expected(m, rows, passes);
   const Expression loss = chain(c.g, m, rows);
@@ -97,7 +97,7 @@ const std::vector<std::vector<unsigned>> kRows = {{1, 2, 3}, {4, 4, 0}, {8, 1, 8
 
 }  // namespace
 
-TEST_CASE("a graph that comes again is replayed, over other rows, with the same bits") {
+TEST_CASE("a repeated graph is replayed over other rows with the same bits") {
   Model m;
   SimpleSGDTrainer trainer(m.pc, 0.1f);
   Counted c;
@@ -112,12 +112,12 @@ TEST_CASE("a graph that comes again is replayed, over other rows, with the same 
     trainer.update();
     c.clear();
   }
-  // Seen, remembered, found, and found again: the fifth is the first to be replayed.
+  // Seen, cached, found, captured: the fifth run is the first replay.
   CHECK(c.executor.forward_replays() == kRows.size() - 4);
   CHECK(c.executor.backward_replays() >= 2 * (kRows.size() - 4));
 }
 
-TEST_CASE("a loss with another weight in every graph is replayed with that weight") {
+TEST_CASE("a replayed graph uses the current weight of the loss") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < kRows.size(); ++k) {
@@ -135,7 +135,7 @@ TEST_CASE("a loss with another weight in every graph is replayed with that weigh
   CHECK(c.executor.backward_replays() > 2);
 }
 
-TEST_CASE("gradients are added to those that are there, replayed or not") {
+TEST_CASE("gradients accumulate in replayed passes as in others") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 12; ++k) {
@@ -145,17 +145,17 @@ TEST_CASE("gradients are added to those that are there, replayed or not") {
   CHECK(c.executor.backward_replays() > 10);
 }
 
-TEST_CASE("models of one shape are told apart") {
+TEST_CASE("captures distinguish models of one shape") {
   Model m[2];
   Counted c;
   for (unsigned k = 0; k < 80; ++k) {
     run(c, m[k / 30 % 2], kRows[k % kRows.size()]);
     c.clear();
   }
-  CHECK(c.executor.forward_replays() > 50);  // of either
+  CHECK(c.executor.forward_replays() > 50);  // of both models
 }
 
-TEST_CASE("a check for NaN is made though the graph has been replayed without") {
+TEST_CASE("the validity check runs after replays without it") {
   Model m;
   Counted c;
   const auto forward = [&](float x) {
@@ -171,14 +171,14 @@ TEST_CASE("a check for NaN is made though the graph has been replayed without") 
   };
   for (unsigned k = 0; k < 7; ++k) backward(forward(1));
   REQUIRE(c.executor.backward_replays() > 0);
-  const NodeId loss = forward(0);  // whose gradient is infinite
+  const NodeId loss = forward(0);  // the gradient is infinite
   c.executor.set_check_validity(true);
   CHECK_THROWS_AS(backward(loss), NumericError);
   CHECK_THROWS_AS(forward(-1), NumericError);
   CHECK_NOTHROW(backward(forward(1)));
 }
 
-TEST_CASE("another name of a row is that of the row of now") {
+TEST_CASE("a replayed view of a row refers to the current row") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 9; ++k) {
@@ -190,7 +190,7 @@ TEST_CASE("another name of a row is that of the row of now") {
   CHECK(c.executor.forward_replays() > 3);
 }
 
-TEST_CASE("nothing is replayed over gradients that lie elsewhere now, though values do not") {
+TEST_CASE("backward is not replayed if the gradients have moved, even if values have not") {
   Model m;
   Counted c;
   const auto small = [&] {
@@ -206,7 +206,7 @@ TEST_CASE("nothing is replayed over gradients that lie elsewhere now, though val
   small();
   REQUIRE(c.executor.backward_replays() == replays + 1);
   c.clear();
-  // Two plans, each of which fits where the last lay; all gradients together do not.
+  // Two plans, each of which fits into the memory of the last graph; their gradients do not.
   const Expression first = tanh(zeros(c.g, {7000}));
   c.forward(first);
   const Expression second = tanh(first),
@@ -219,7 +219,7 @@ TEST_CASE("nothing is replayed over gradients that lie elsewhere now, though val
   CHECK(c.executor.backward_replays() == replays + 1);
 }
 
-TEST_CASE("a parameter that is frozen or thawed in between is seen") {
+TEST_CASE("a replay observes parameters frozen or unfrozen in between") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 16; ++k) {
@@ -246,7 +246,7 @@ TEST_CASE("a pass is captured again after a lasting change") {
   CHECK(c.executor.backward_replays() > 15);
 }
 
-TEST_CASE("after a replay, gradients of all expressions are there") {
+TEST_CASE("gradients of all expressions are available after a replay") {
   Model m;
   Counted c;
   std::vector<Floats> first;
@@ -267,16 +267,16 @@ TEST_CASE("after a replay, gradients of all expressions are there") {
 
     c.executor.backward(loss.i);
     SimpleSGDTrainer trainer(m.pc, 0.0f);
-    trainer.update();  // parameters count as changed
+    trainer.update();  // counts as a change of the parameters
     CHECK_THROWS_AS(c.executor.gradient(loss.i - 1), GradientError);
-    CHECK_NOTHROW(c.executor.gradient(idle.i + 1));  // a parameter's own
+    CHECK_NOTHROW(c.executor.gradient(idle.i + 1));  // the gradient of a parameter node
     CHECK(c.gradient(idle) == Floats(25, 0.0f));
     c.clear();
   }
   CHECK(c.executor.backward_replays() > 0);
 }
 
-TEST_CASE("a pass that is not replayed leaves nothing of one before that was") {
+TEST_CASE("a pass that is not replayed keeps nothing of an earlier replay") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 20; ++k) {
@@ -300,7 +300,7 @@ TEST_CASE("a pass that is not replayed leaves nothing of one before that was") {
   CHECK(c.executor.backward_replays() > 10);
 }
 
-TEST_CASE("inference is replayed, too, and forgets as before") {
+TEST_CASE("inference is replayed and frees values as before") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 20; ++k) {
@@ -320,7 +320,7 @@ TEST_CASE("inference is replayed, too, and forgets as before") {
   CHECK(c.executor.forward_replays() > 15);
 }
 
-TEST_CASE("plans behind other plans are replayed, whatever they use of those") {
+TEST_CASE("plans after other plans are replayed, whatever operands they use") {
   Model m;
   Counted c;
   ComputationGraph plain;
@@ -338,7 +338,7 @@ TEST_CASE("plans behind other plans are replayed, whatever they use of those") {
       const Expression W = parameter(*g, m.w);
       for (unsigned step = 0; step < 3; ++step) {
         sums[counted] += value(sum_elems(h.back()));
-        // Every fifth graph looks elsewhere.
+        // Every fifth graph uses another operand.
         const Expression from = k % 5 == 4 ? h[0] : h.back();
         h.push_back(tanh(W * from + lookup(*g, m.table, (k + step) % 9) + row));
       }
@@ -356,7 +356,7 @@ TEST_CASE("plans behind other plans are replayed, whatever they use of those") {
   CHECK(c.executor.backward_replays() > 15);
 }
 
-TEST_CASE("a graph that is cut, in a plan or between two, is right the next time") {
+TEST_CASE("a graph that is reverted inside a plan or between plans has the right results") {
   Model m;
   for (const bool between : {true, false}) {
     ComputationGraph g, plain;
@@ -383,7 +383,7 @@ TEST_CASE("a graph that is cut, in a plan or between two, is right the next time
   }
 }
 
-TEST_CASE("a row that does not exist ends a replay, and the next graph is right") {
+TEST_CASE("an invalid row ends a replay, and the next graph has the right results") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 12; ++k) {
@@ -406,7 +406,7 @@ TEST_CASE("a row that does not exist ends a replay, and the next graph is right"
   CHECK(c.executor.forward_replays() > 3);
 }
 
-TEST_CASE("a pass from another loss, into another buffer or by another thread is not replayed") {
+TEST_CASE("backward is not replayed for another loss, buffer or thread") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 60; ++k) {
@@ -424,19 +424,19 @@ TEST_CASE("a pass from another loss, into another buffer or by another thread is
       pass();
     c.executor.set_gradient_buffer(std::nullopt);
     const Floats found = take_gradients(m);
-    for (std::size_t i = 0; i < found.size(); ++i)  // two buffers are added up at the end
+    for (std::size_t i = 0; i < found.size(); ++i)  // a sum over two buffers
       CHECK(found[i] == Approx(expected.gradients[i]).margin(1e-5));
     c.clear();
   }
   CHECK(c.executor.backward_replays() > 50);
 }
 
-TEST_CASE("matrices that are transposed for a pass are, in a replay, as they are now") {
+TEST_CASE("a replay transposes current matrices") {
   Model m;
   SimpleSGDTrainer trainer(m.pc, 0.1f);
   Counted c;
   for (unsigned k = 0; k < 8; ++k) {
-    const std::vector<unsigned> rows(50, k);  // as many columns as a transpose is made for
+    const std::vector<unsigned> rows(50, k);  // enough columns for the transposed matrix
     const Expression loss = run(c, m, rows);
     c.executor.backward(loss.i);
     trainer.update();
@@ -445,7 +445,7 @@ TEST_CASE("matrices that are transposed for a pass are, in a replay, as they are
   CHECK(c.executor.backward_replays() > 3);
 }
 
-TEST_CASE("a graph whose loss is evaluated apart is replayed with it") {
+TEST_CASE("a graph whose loss is evaluated separately is replayed with the loss") {
   Model m;
   Counted c;
   const auto loss_of = [](const Expression& e, bool other) {
@@ -472,7 +472,7 @@ TEST_CASE("a graph whose loss is evaluated apart is replayed with it") {
   CHECK(c.executor.backward_replays() > 4);
 }
 
-TEST_CASE("large graphs are not captured, nor what comes once") {
+TEST_CASE("neither large graphs nor single graphs are captured") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 8; ++k) {
@@ -480,7 +480,7 @@ TEST_CASE("large graphs are not captured, nor what comes once") {
     c.executor.forward(c.g.size() - 1);
     c.clear();
   }
-  for (unsigned n = 0; n < 1600; ++n)  // more structures than there are places to note them
+  for (unsigned n = 0; n < 1600; ++n)  // more structures than the table of seen structures holds
     for (unsigned k = 0; k < 3; ++k) {
       Expression e = chain(c.g, m, std::vector<unsigned>(1 + n / 40, 1));
       for (unsigned more = 0; more < n % 40; ++more) e = tanh(e);
@@ -500,7 +500,7 @@ TEST_CASE("a graph of very many nodes runs in windows") {
   CHECK(c.executor.batches() < 20);
 }
 
-TEST_CASE("gradients lie elsewhere once a larger graph has run") {
+TEST_CASE("backward is not replayed after a larger graph has moved the gradients") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 40; ++k) {
@@ -514,7 +514,7 @@ TEST_CASE("gradients lie elsewhere once a larger graph has run") {
   CHECK(c.executor.backward_replays() > 20);
 }
 
-TEST_CASE("captures take no more memory than they may, and go with release") {
+TEST_CASE("captures stay within their memory limit and are freed by release") {
   Model m;
   Counted c;
   for (unsigned round = 0; round < 6; ++round)
@@ -532,9 +532,9 @@ TEST_CASE("captures take no more memory than they may, and go with release") {
   CHECK(c.executor.capture_bytes() == 0);
 }
 
-TEST_CASE("random programs that come again do what they would do the first time") {
+TEST_CASE("repeated random programs have the results of the first run") {
   const GraphMode replayed{.name = "replayed"}, checked{.name = "checked", .check = true};
-  release_graph_memory();  // so that there is room for plans
+  release_graph_memory();  // room for cached plans
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const GraphProgram program{
         .width = static_cast<unsigned>(2 + seed % 4), .actions = 20, .changes = seed % 2 == 1};

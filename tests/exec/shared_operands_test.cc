@@ -1,4 +1,4 @@
-// One operand used many times: by nodes of a batch, in several places of one node, as a matrix.
+// One operand with many uses: in nodes of a batch, in several operands of one node, as a matrix.
 
 #include <cmath>
 #include <vector>
@@ -20,7 +20,7 @@ void check_close(const Floats& a, const Floats& b) {
   for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(1e-4).margin(1e-4));
 }
 
-/// The gradients that a loss gives to all parameters and to `x`, node by node or in batches.
+/// Gradients of all parameters and of `x`, unbatched or batched.
 template <class Build>
 std::vector<Floats> gradients(ParameterCollection& pc, bool batched, bool full, Build build) {
   pc.reset_gradient();
@@ -33,7 +33,7 @@ std::vector<Floats> gradients(ParameterCollection& pc, bool batched, bool full, 
   return all;
 }
 
-/// Node by node, in batches, and against the slopes of the loss.
+/// Checks gradients unbatched, batched, and by the gradient check.
 template <class Build>
 void check_batched(ParameterCollection& pc, Build build) {
   {
@@ -51,7 +51,7 @@ void check_batched(ParameterCollection& pc, Build build) {
 
 }  // namespace
 
-TEST_CASE("fifty products of one matrix and one vector, in one batch") {
+TEST_CASE("gradients are right for many products of one matrix and one vector in a batch") {
   ParameterCollection pc;
   auto w = pc.add_parameters({5, 5}), v = pc.add_parameters({5});
   for (const unsigned times : {2u, 3u, 50u, 300u}) {
@@ -67,7 +67,7 @@ TEST_CASE("fifty products of one matrix and one vector, in one batch") {
   }
 }
 
-TEST_CASE("one vector in products of several matrices and several times in one of them") {
+TEST_CASE("gradients are right for one vector in several products and operands") {
   ParameterCollection pc;
   auto w = pc.add_parameters({4, 4}), u = pc.add_parameters({4, 4}), b = pc.add_parameters({4}),
        v = pc.add_parameters({4});
@@ -85,7 +85,7 @@ TEST_CASE("one vector in products of several matrices and several times in one o
   });
 }
 
-TEST_CASE("a matrix of many columns in all is summed up in several steps") {
+TEST_CASE("the gradient of a matrix with many columns in all is summed in several steps") {
   ParameterCollection pc;
   auto w = pc.add_parameters({4, 4}), v = pc.add_parameters({4, 90});
   check_batched(pc, [&](ComputationGraph& g, Expression& x) {
@@ -97,7 +97,7 @@ TEST_CASE("a matrix of many columns in all is summed up in several steps") {
   });
 }
 
-TEST_CASE("a batch of matrices is no matrix that products share as one") {
+TEST_CASE("a batch of matrices is not shared as one matrix") {
   ParameterCollection pc;
   auto w = pc.add_parameters({4, 4}), v = pc.add_parameters({4});
   check_batched(pc, [&](ComputationGraph& g, Expression& x) {
@@ -111,7 +111,7 @@ TEST_CASE("a batch of matrices is no matrix that products share as one") {
   });
 }
 
-TEST_CASE("a shared matrix that is computed gets its gradient before it hands it on") {
+TEST_CASE("the gradient of a computed shared matrix is complete before its operand's") {
   ParameterCollection pc;
   auto w = pc.add_parameters({4, 4}), v = pc.add_parameters({4});
   check_batched(pc, [&](ComputationGraph& g, Expression& x) {
@@ -128,7 +128,7 @@ TEST_CASE("a shared matrix that is computed gets its gradient before it hands it
   });
 }
 
-TEST_CASE("nodes of a batch that the loss does not reach give nothing, the others all") {
+TEST_CASE("nodes of a batch that the loss does not depend on add no gradient") {
   ParameterCollection pc;
   auto w = pc.add_parameters({4, 4}), v = pc.add_parameters({4});
   check_batched(pc, [&](ComputationGraph& g, Expression& x) {

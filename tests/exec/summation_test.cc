@@ -1,4 +1,4 @@
-// One order of summation: a value has the same bits however its graph is run.
+// Order of summation: a value has the same bits in every mode.
 
 #include <algorithm>
 #include <cstring>
@@ -26,7 +26,7 @@ constexpr Way kWays[] = {Way::batched, Way::at_once, Way::one_by_one, Way::now_a
 using Expressions = std::vector<Expression>;
 using Build = std::function<Expressions(ComputationGraph&)>;
 
-/// The values of all that `build` returns, in the order in which it was made.
+/// Values of all expressions that `build` returns, in their order.
 std::vector<std::vector<float>> values(Way way, const Build& build) {
   ComputationGraph g(way != Way::alone);
   g.set_seed(17);
@@ -45,7 +45,7 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-/// How many ways give a value other bits than node after node.
+/// Number of modes with bits that differ from node by node.
 int ways_that_differ(const Build& build) {
   const auto expected = values(Way::alone, build);
   int different = 0;
@@ -59,7 +59,7 @@ int ways_that_differ(const Build& build) {
   return different;
 }
 
-/// The same for executors of either precision, and for inference in small windows.
+/// Number of executors of type T in batches, and in inference in small windows, that differ.
 template <class T>
 int planners_that_differ(const GraphStore& graph, NodeId last) {
   Executor<T> expected(graph, PlanPolicy::in_order);
@@ -80,7 +80,7 @@ int planners_that_differ(const GraphStore& graph, NodeId last) {
 
 constexpr unsigned kSizes[] = {2, 3, 4, 5, 16, 33};
 
-/// The seeds of graphs that some way gives other values.
+/// Seeds of graphs whose values differ in some mode.
 std::vector<std::uint64_t> random_graphs_that_differ(std::uint64_t first, std::uint64_t end) {
   std::vector<std::uint64_t> different;
   for (std::uint64_t seed = first; seed < end; ++seed) {
@@ -137,7 +137,7 @@ int sequences_that_differ(const std::function<void(Builder&)>& set = {}) {
   return different;
 }
 
-/// Trees of several shapes, in layers.
+/// Trees of several shapes, with several layers.
 template <class Builder>
 int trees_that_differ(Builder& builder) {
   return ways_that_differ([&](ComputationGraph& g) {
@@ -160,7 +160,7 @@ int trees_that_differ(Builder& builder) {
   });
 }
 
-/// All that a backward pass adds to parameters.
+/// Gradients of all parameters after a backward pass.
 std::vector<float> gradients(ParameterCollection& pc, const Build& build) {
   pc.reset_gradient();
   ComputationGraph g;
@@ -177,7 +177,7 @@ std::vector<float> gradients(ParameterCollection& pc, const Build& build) {
   return result;
 }
 
-/// Whether they have the same bits when it runs again.
+/// Whether gradients have the same bits in a second run.
 bool same_gradients(ParameterCollection& pc, const Build& build) {
   const std::vector<float> expected = gradients(pc, build);
   return same_bits(gradients(pc, build), expected);
@@ -185,15 +185,15 @@ bool same_gradients(ParameterCollection& pc, const Build& build) {
 
 }  // namespace
 
-TEST_CASE("values of 300 random graphs have the same bits however they are run") {
+TEST_CASE("values of 300 random graphs have the same bits in every mode") {
   CHECK(random_graphs_that_differ(0, 300) == std::vector<std::uint64_t>{});
 }
 
-TEST_CASE("values of 5,000 random graphs have the same bits however they are run (slow)") {
+TEST_CASE("values of 5,000 random graphs have the same bits in every mode (slow)") {
   CHECK(random_graphs_that_differ(300, 5300) == std::vector<std::uint64_t>{});
 }
 
-TEST_CASE("recurrent networks have the same bits however they are run") {
+TEST_CASE("recurrent networks have the same bits in every mode") {
   CHECK(sequences_that_differ<SimpleRNNBuilder>() == 0);
   CHECK(sequences_that_differ<GRUBuilder>() == 0);
   CHECK(sequences_that_differ<VanillaLSTMBuilder>() == 0);
@@ -203,7 +203,7 @@ TEST_CASE("recurrent networks have the same bits however they are run") {
             [](VanillaLSTMBuilder& lstm) { lstm.set_dropout(0.3f, 0.2f); }) == 0);
 }
 
-TEST_CASE("networks over trees have the same bits however they are run") {
+TEST_CASE("networks over trees have the same bits in every mode") {
   ParameterCollection pc;
   pc.set_seed(3);
   NaryTreeLSTMBuilder nary(2, 2, 21, 21, pc);
@@ -212,7 +212,7 @@ TEST_CASE("networks over trees have the same bits however they are run") {
   CHECK(trees_that_differ(sums) == 0);
 }
 
-TEST_CASE("graphs that run in windows have the same bits however they are run (slow)") {
+TEST_CASE("graphs in windows have the same bits in every mode (slow)") {
   // 100 steps of four values of 64 x 512 numbers: 50 MiB.
   constexpr unsigned kSteps = 100, kSize = 64, kBatch = 512;
   ParameterCollection pc;
@@ -228,7 +228,7 @@ TEST_CASE("graphs that run in windows have the same bits however they are run (s
             Expression h = some(g, Dim({kSize}, kBatch), 1), below = h;
             const Expression x = some(g, Dim({kSize}, kBatch), 2);
             for (unsigned t = 0; t < kSteps; ++t) {
-              // Two layers, one of which the other waits for.
+              // Two layers; the upper one depends on the lower one.
               below = tanh(affine_transform({bias, v, below}));
               std::vector<Expressions> terms = {{w, below}, {u, h}, {v, x}};
               std::rotate(terms.begin(), terms.begin() + order, terms.end());
@@ -242,7 +242,7 @@ TEST_CASE("graphs that run in windows have the same bits however they are run (s
   }
 }
 
-TEST_CASE("gradients have the same bits again and on any number of threads") {
+TEST_CASE("gradients have the same bits in a second run") {
   int different = 0;
   for (std::uint64_t seed = 6000; seed < 6100; ++seed) {
     const unsigned h = kSizes[seed % 6];
@@ -269,7 +269,7 @@ TEST_CASE("gradients have the same bits again and on any number of threads") {
     }
     return Expressions{sum(losses)};
   }));
-  // A matrix that is computed and has other uses than products, before and behind them.
+  // A computed matrix with other uses than products, before and after the products.
   ParameterCollection more;
   more.set_seed(5);
   const auto P = more.add_parameters({64, 64});
@@ -286,8 +286,8 @@ TEST_CASE("gradients have the same bits again and on any number of threads") {
     }));
 }
 
-TEST_CASE("sums of products have the same bits wherever the recurrent product stands") {
-  // Sizes below, at and above those at which the kernels go over to other loops.
+TEST_CASE("sums of products have the same bits for any position of the recurrent product") {
+  // Sizes below, at and above the thresholds at which kernels use other loops.
   struct Size {
     unsigned rows, columns, samples, batch;
   };
@@ -314,7 +314,7 @@ TEST_CASE("sums of products have the same bits wherever the recurrent product st
                                    y = some(g, Dim({2, size.columns}, size.batch), 77 * t + s);
                   Expressions terms = {start, w, x, v, y};
                   const Expressions own = {u, h};
-                  // Before, between or behind the others, and twice.
+                  // The recurrent product is first, between or last, and occurs twice.
                   for (const unsigned at : {recurrent % 3, recurrent / 3 * 3})
                     terms.insert(terms.begin() + 1 + 2 * std::min(at, 2u), own.begin(), own.end());
                   h = tanh(affine_transform(terms) * 0.7f);

@@ -1,4 +1,4 @@
-// Switches that are thrown in the middle of a graph.
+// Settings that change in the middle of a graph.
 
 #include <vector>
 
@@ -11,7 +11,7 @@ using namespace dynet;
 
 namespace {
 
-/// A graph large enough that inference forgets values and that threads share it out.
+/// A graph large enough that inference frees values.
 struct Large {
   ParameterCollection pc;
   Parameter w = pc.add_parameters({64, 64});
@@ -21,7 +21,7 @@ struct Large {
     for (unsigned i = 0; i < steps; ++i) y = dropout(tanh(parameter(g, w) * y), 0.1f);
     return sum_batches(squared_norm(y));
   }
-  /// The gradient of the parameter, which is dropped.
+  /// The gradient of the parameter, which is then reset.
   std::vector<float> gradient() {
     std::vector<float> all = as_vector(w.gradients());
     pc.reset_gradient();
@@ -29,7 +29,7 @@ struct Large {
   }
 };
 
-/// Many small sentences: threads have something to share out.
+/// Many small sentences.
 struct Sentences {
   ParameterCollection pc;
   LookupParameter words = pc.add_lookup_parameters(40, {64});
@@ -56,7 +56,7 @@ struct Sentences {
 
 }  // namespace
 
-TEST_CASE("backward after inference was switched off has values to work with") {
+TEST_CASE("backward recomputes values after inference was switched off") {
   Large m;
   std::vector<float> expected;
   float value = 0;
@@ -80,7 +80,7 @@ TEST_CASE("backward after inference was switched off has values to work with") {
     CHECK(as_scalar(loss.value()) == value);
     CHECK(m.gradient() == expected);
   }
-  {  // a part of it in inference, between parts that are not
+  {  // some nodes in inference, between nodes that are not
     ComputationGraph g;
     g.set_seed(1);
     Expression y = input(g, Dim({64}, 200), std::vector<float>(64 * 200, 0.1f));
@@ -98,7 +98,7 @@ TEST_CASE("backward after inference was switched off has values to work with") {
   }
 }
 
-TEST_CASE("inference switched on and off where nothing was computed costs nothing") {
+TEST_CASE("switching inference without computing anything drops no value") {
   ComputationGraph g;
   const Expression x = input(g, 2.0f), y = x * x;
   CHECK(as_scalar(y.value()) == 4.0f);
@@ -113,7 +113,7 @@ TEST_CASE("inference switched on and off where nothing was computed costs nothin
   CHECK_THROWS_AS(g.backward(y), ArgumentError);
 }
 
-TEST_CASE("a graph that was cleared forgets that it has forgotten") {
+TEST_CASE("clear drops the record of freed values") {
   Large m;
   ComputationGraph g;
   g.set_inference(true);
@@ -127,7 +127,7 @@ TEST_CASE("a graph that was cleared forgets that it has forgotten") {
   CHECK(as_scalar(x.gradient()) == 6.0f);
 }
 
-TEST_CASE("immediate computing and the validity check may be switched in the middle") {
+TEST_CASE("immediate mode and the validity check may be switched inside a graph") {
   ParameterCollection pc;
   const Parameter p = pc.add_parameters({2});
   const auto run = [&](bool switches) {

@@ -14,7 +14,7 @@ std::vector<float> values(const Expression& e) { return as_vector(e.value()); }
 
 }  // namespace
 
-TEST_CASE("revert takes back the nodes after the last checkpoint, one checkpoint at a time") {
+TEST_CASE("revert removes the nodes after the last checkpoint, one checkpoint at a time") {
   ComputationGraph g;
   const Expression a = input(g, {3}, {1, 2, 3});
   g.checkpoint();
@@ -41,7 +41,7 @@ TEST_CASE("revert takes back the nodes after the last checkpoint, one checkpoint
   CHECK(values(a + 1.0f) == std::vector<float>{2, 3, 4});
 }
 
-TEST_CASE("two checkpoints at one place are two") {
+TEST_CASE("two checkpoints at one place are separate") {
   ComputationGraph g;
   g.checkpoint();
   g.checkpoint();
@@ -54,7 +54,7 @@ TEST_CASE("two checkpoints at one place are two") {
   CHECK_THROWS_AS(g.revert(), ArgumentError);
 }
 
-TEST_CASE("clear forgets checkpoints") {
+TEST_CASE("clear drops checkpoints") {
   ComputationGraph g;
   input(g, 1.0f);
   g.checkpoint();
@@ -63,8 +63,8 @@ TEST_CASE("clear forgets checkpoints") {
   CHECK_THROWS_AS(g.revert(), ArgumentError);
 }
 
-TEST_CASE("new nodes after a revert get their own values, whatever was run before") {
-  // How much is run: before the checkpoint, after it, by the nodes that are taken back.
+TEST_CASE("new nodes after a revert get their own values whatever was computed before") {
+  // Nodes computed before the checkpoint, and reverted nodes computed after it.
   for (int before = 0; before < 3; ++before)
     for (int after = 0; after < 4; ++after)
       for (const bool batched : {false, true}) {
@@ -96,7 +96,7 @@ TEST_CASE("new nodes after a revert get their own values, whatever was run befor
       }
 }
 
-TEST_CASE("values that exist are not computed again after a revert") {
+TEST_CASE("revert does not recompute values before the checkpoint") {
   ComputationGraph g;
   const Expression r = random_uniform(g, {50}, 0.0f, 1.0f);
   const std::vector<float> drawn = values(r);
@@ -110,7 +110,7 @@ TEST_CASE("values that exist are not computed again after a revert") {
   CHECK(g.size() == 1);
 }
 
-TEST_CASE("gradients of nodes before the checkpoint outlive a revert") {
+TEST_CASE("revert keeps gradients of nodes before the checkpoint") {
   ComputationGraph g;
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(3.0f));
@@ -128,7 +128,7 @@ TEST_CASE("gradients of nodes before the checkpoint outlive a revert") {
   CHECK(as_vector(p.gradients()) == std::vector<float>{12, 12});
 }
 
-TEST_CASE("gradients of a reverted node's successor are its own") {
+TEST_CASE("a node made after a revert has its own gradient") {
   ComputationGraph g;
   const Expression x = input(g, 2.0f);
   g.checkpoint();
@@ -142,7 +142,7 @@ TEST_CASE("gradients of a reverted node's successor are its own") {
   CHECK(as_scalar(x.gradient()) == 12);
 }
 
-TEST_CASE("a search that tries and reverts gets the same values as a graph of its own") {
+TEST_CASE("a search with checkpoints gets the values of separate graphs") {
   ParameterCollection pc;
   auto w = pc.add_parameters({8, 8});
   ComputationGraph g;
@@ -165,7 +165,7 @@ TEST_CASE("a search that tries and reverts gets the same values as a graph of it
   CHECK(g.size() == 2 + 3 * 30);
 }
 
-TEST_CASE("the graph uses its memory again after a revert") {
+TEST_CASE("the graph reuses its memory after a revert") {
   ComputationGraph g;
   const Expression x = input(g, {1000}, std::vector<float>(1000, 1.0f));
   x.value();

@@ -52,7 +52,7 @@ TEST_CASE("print_graphviz writes nodes, shapes, parameter names and edges") {
             "}\n");
 }
 
-TEST_CASE("print_graphviz runs nothing and leaves the graph as it was") {
+TEST_CASE("print_graphviz computes nothing and leaves the graph unchanged") {
   ComputationGraph g;
   CHECK(drawn(g) == "digraph G {\n  rankdir=LR;\n  nodesep=.05;\n}\n");
   const unsigned index = 100;
@@ -65,7 +65,7 @@ TEST_CASE("print_graphviz runs nothing and leaves the graph as it was") {
   CHECK(drawn(g).find("N0") == std::string::npos);
 }
 
-TEST_CASE("print_graphviz quotes what a name may hold") {
+TEST_CASE("print_graphviz escapes quotes and backslashes in names") {
   ParameterCollection pc;
   auto p = pc.add_parameters({1}, "a\"b\\c");
   ComputationGraph g;

@@ -1,4 +1,4 @@
-// Errors of a graph and their texts; nodes by their numbers.
+// Errors of graphs and their messages; nodes by index.
 
 #include <sstream>
 #include <string>
@@ -35,7 +35,7 @@ Dim refuse(shape::Dims) { shape::broken("no index is right", shape::Kind::index)
 
 }  // namespace
 
-TEST_CASE("an expression can be made of its number, for nodes that there are") {
+TEST_CASE("an expression made from an index refers to an existing node") {
   ComputationGraph g;
   const Expression x = input(g, 2.0f), y = x * 3.0f;
   CHECK(as_scalar(Expression(&g, y.i).value()) == 6);
@@ -47,7 +47,7 @@ TEST_CASE("an expression can be made of its number, for nodes that there are") {
   CHECK(again.is_stale());
 }
 
-TEST_CASE("nodes are listed up to the last one") {
+TEST_CASE("NodeList lists all nodes and throws IndexError after the last") {
   ComputationGraph g;
   input(g, 1.0f);
   const Expression y = tanh(input(g, 2.0f));
@@ -58,7 +58,7 @@ TEST_CASE("nodes are listed up to the last one") {
   CHECK_THROWS_AS(list[3], IndexError);
 }
 
-TEST_CASE("a loss is one number, not one of a batch") {
+TEST_CASE("backward requires a loss of one number and no batch") {
   ComputationGraph g;
   const Expression batch = sum_elems(input(g, Dim({2}, 3), {1, 2, 3, 4, 5, 6}));
   CHECK_THROWS_AS(g.backward(batch), ShapeError);
@@ -67,7 +67,7 @@ TEST_CASE("a loss is one number, not one of a batch") {
   CHECK(as_vector(batch.gradient()) == std::vector<float>{1, 1, 1});
 }
 
-TEST_CASE("forward runs again, incremental_forward does not; neither runs another's expression") {
+TEST_CASE("forward recomputes, incremental_forward does not; foreign expressions throw") {
   ComputationGraph g, other;
   float number = 1;
   const Expression x = input(g, &number), y = x * 2.0f, foreign = input(other, 1.0f);
@@ -83,7 +83,7 @@ TEST_CASE("forward runs again, incremental_forward does not; neither runs anothe
                Contains("belongs to another graph"));
 }
 
-TEST_CASE("nodes need no gradient above frozen parameters and operations that pass none") {
+TEST_CASE("nodes need no gradient above frozen parameters and gradient stops") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}), frozen = pc.add_parameters({2});
   auto table = pc.add_lookup_parameters(2, {2});
@@ -102,7 +102,7 @@ TEST_CASE("nodes need no gradient above frozen parameters and operations that pa
   CHECK_FALSE(needs(input(g, 1.0f)));
 }
 
-TEST_CASE("a bad operand is named by its place and by what is wrong with it") {
+TEST_CASE("an error names a bad operand by its position and the reason") {
   ComputationGraph g, other;
   const Expression a = input(g, 1.0f), foreign = input(other, 1.0f);
   Expression stale, stale_of_other;
@@ -125,7 +125,7 @@ TEST_CASE("a bad operand is named by its place and by what is wrong with it") {
   CHECK(g.size() == 1);
 }
 
-TEST_CASE("operands of what is made of several operations are checked before the first") {
+TEST_CASE("check_operands checks the operands of a composite operation") {
   ComputationGraph g, other;
   const Expression a = input(g, 1.0f), foreign = input(other, 1.0f);
   const SourceLocation here = SourceLocation::current();
@@ -140,7 +140,7 @@ TEST_CASE("operands of what is made of several operations are checked before the
              Contains("made: no index is right"));
 }
 
-TEST_CASE("an error shows the operands by number, the first eight of many") {
+TEST_CASE("an error lists the operands by number, at most eight") {
   ParameterCollection pc;
   auto p = pc.add_parameters({3}, "named");
   auto table = pc.add_lookup_parameters(2, {4}, "rows");
@@ -159,7 +159,7 @@ TEST_CASE("an error shows the operands by number, the first eight of many") {
                                                         Contains("and 3 more operands"));
 }
 
-TEST_CASE("an index that is outside is an index error, what is no shape a shape error") {
+TEST_CASE("a bad index throws IndexError, bad shapes throw ShapeError") {
   ComputationGraph g;
   const Expression x = input(g, {3}, {1, 2, 3});
   CHECK_THROWS_AS(pick(x, 3), IndexError);
@@ -167,7 +167,7 @@ TEST_CASE("an index that is outside is an index error, what is no shape a shape 
   CHECK_THROWS_AS(dropout(x, 1.0f), ArgumentError);
 }
 
-TEST_CASE("a graph keeps views of values and gradients that were asked for, until it is cleared") {
+TEST_CASE("a graph keeps views of requested values and gradients until it is cleared") {
   ComputationGraph g;
   const GraphState& s = state_of(g);
   const Expression x = input(g, {2}, {1, 2}), y = sum_elems(square(x));
@@ -185,14 +185,14 @@ TEST_CASE("a graph keeps views of values and gradients that were asked for, unti
   CHECK(s.shown_gradients.empty());
 }
 
-TEST_CASE("asking for a gradient that is not there names the expression") {
+TEST_CASE("an error for a missing gradient names the expression") {
   ComputationGraph g;
   const Expression x = tanh(input(g, {3}, {1, 2, 3}));
   CHECK_THAT(message<GradientError>([&] { x.gradient(); }),
              Contains("expression: {3}  tanh, node 1") && Contains("handles_test.cc"));
 }
 
-TEST_CASE("an expression prints what it is, its value, and its gradient once there is one") {
+TEST_CASE("an expression prints its operation, its value and, after backward, its gradient") {
   const auto text = [](const Expression& e) {
     std::ostringstream out;
     out << e;
@@ -211,7 +211,7 @@ TEST_CASE("an expression prints what it is, its value, and its gradient once the
   CHECK(text(x) == "stale expression\n");
 }
 
-TEST_CASE("a graph that is gone owns no state, the next one does") {
+TEST_CASE("a destroyed graph owns no state, the next graph does") {
   Expression old;
   {
     ComputationGraph g;
@@ -225,7 +225,7 @@ TEST_CASE("a graph that is gone owns no state, the next one does") {
   CHECK(old.is_stale());
 }
 
-TEST_CASE("a graph with nodes changes neither its device nor its precision") {
+TEST_CASE("set_device and set_precision throw if the graph has nodes") {
   ComputationGraph g;
   g.set_device(&kCpu);
   g.set_precision(Precision::float32);
@@ -240,7 +240,7 @@ TEST_CASE("a graph with nodes changes neither its device nor its precision") {
   CHECK(x.is_stale());
 }
 
-TEST_CASE("a graph is asked for values and gradients of its own expressions") {
+TEST_CASE("get_value and get_gradient return tensors of the graph's expressions") {
   ComputationGraph g;
   const Expression x = input(g, 3.0f), y = square(x);
   CHECK(as_scalar(g.get_value(y)) == 9);

@@ -17,7 +17,7 @@ TEST_CASE("a graph can be neither copied nor moved") {
   static_assert(!std::is_copy_assignable_v<ComputationGraph>);
 }
 
-TEST_CASE("several graphs live at once, built and run in turns") {
+TEST_CASE("several graphs live at once, built and run alternately") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(1.0f));
   std::vector<std::unique_ptr<ComputationGraph>> graphs;
@@ -38,14 +38,14 @@ TEST_CASE("several graphs live at once, built and run in turns") {
     expected += static_cast<float>(k);
   }
   CHECK(as_vector(p.gradients()) == std::vector<float>(2, expected));
-  // Ended in another order than begun.
+  // Destruction in another order than construction.
   for (int k = 0; k < 50; k += 2) graphs[k].reset();
   for (int k = 1; k < 50; k += 2)
     CHECK(as_vector(ends[k].value()) == std::vector<float>(2, static_cast<float>(k) + 10.0f));
   for (int k = 0; k < 50; k += 2) CHECK(ends[k].is_stale());
 }
 
-TEST_CASE("a parameter lives as long as a graph may name it") {
+TEST_CASE("a parameter lives as long as a graph refers to it") {
   auto pc = std::make_unique<ParameterCollection>();
   ComputationGraph g;
   Expression x, row;
@@ -70,7 +70,7 @@ TEST_CASE("a parameter lives as long as a graph may name it") {
   CHECK(text.find("parameter \"/W\"") != std::string::npos);
 }
 
-TEST_CASE("clear lets go of parameters that nobody else holds") {
+TEST_CASE("clear releases parameters that nothing else holds") {
   std::weak_ptr<ParameterStorageBase> watched;
   ComputationGraph g;
   {
@@ -92,7 +92,7 @@ TEST_CASE("clear lets go of parameters that nobody else holds") {
   CHECK(watched.expired());
 }
 
-TEST_CASE("clear keeps the memory and looks at no node") {
+TEST_CASE("clear keeps the memory and touches no node") {
   ComputationGraph g;
   const auto build = [&] {
     Expression x = input(g, {4}, {1, 2, 3, 4});
@@ -111,7 +111,7 @@ TEST_CASE("clear keeps the memory and looks at no node") {
   CHECK(store.nodes.capacity() == nodes);
   CHECK(store.args.capacity() == args);
   CHECK(store.attrs.capacity() == attrs);
-  // The node is where it was, untouched: nothing went over the nodes.
+  // The node is unchanged: clear did not visit the nodes.
   CHECK(store.nodes.data() == first);
   CHECK(store.nodes.data()[77].form == before.form);
   CHECK(store.origins.data()[77].serial == serial);
@@ -120,7 +120,7 @@ TEST_CASE("clear keeps the memory and looks at no node") {
   CHECK(store.nodes.data() == first);
 }
 
-TEST_CASE("the next graph gets the memory of one that is gone") {
+TEST_CASE("a graph reuses the memory of a destroyed graph") {
   release_graph_memory();
   const Node* nodes = nullptr;
   const float* values = nullptr;
@@ -137,7 +137,7 @@ TEST_CASE("the next graph gets the memory of one that is gone") {
   }
 }
 
-TEST_CASE("a graph starts as new, whatever the one before it was told") {
+TEST_CASE("a graph starts with default settings whatever the previous graph had") {
   Expression e;
   {
     ComputationGraph g(true);
@@ -150,11 +150,11 @@ TEST_CASE("a graph starts as new, whatever the one before it was told") {
   ComputationGraph g;
   CHECK(g.size() == 0);
   CHECK_THROWS_AS(g.revert(), ArgumentError);
-  const Expression x = log(input(g, -1.0f));  // NaN, neither computed nor looked for
+  const Expression x = log(input(g, -1.0f));  // NaN, neither computed immediately nor checked
   CHECK_FALSE(x.value().is_valid());
 }
 
-TEST_CASE("graphs draw differently by default and alike from one seed") {
+TEST_CASE("graphs draw differently by default and equally from one seed") {
   const auto draw = [](std::uint64_t seed) {
     ComputationGraph g;
     if (seed) g.set_seed(seed);
@@ -171,7 +171,7 @@ TEST_CASE("graphs draw differently by default and alike from one seed") {
   CHECK(as_vector(b.value()) != as_vector(a.value()));
 }
 
-TEST_CASE("release_graph_memory leaves living graphs alone") {
+TEST_CASE("release_graph_memory leaves live graphs alone") {
   ComputationGraph g;
   const Expression x = tanh(input(g, 0.5f));
   const float before = as_scalar(x.value());

@@ -1,4 +1,4 @@
-// Every node remembers the line of the user's program that made it.
+// Every node stores the source location of the user's call.
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ using namespace dynet;
 
 namespace {
 
-/// The line that made `e`; the file must be this one.
+/// Source line of `e`; the file must be this one.
 unsigned line_of(const Expression& e) {
   const NodeOrigin& n = e.pg->store().origins[e.i];
   CHECK(std::string(n.file) == __FILE__);
@@ -28,7 +28,7 @@ Expression helper(const Expression& x, SourceLocation at = SourceLocation::curre
 
 #define MADE_HERE(...) CHECK(line_of(__VA_ARGS__) == __LINE__)
 
-TEST_CASE("inputs and parameters remember the line that made them") {
+TEST_CASE("inputs and parameters store the line of their call") {
   ParameterCollection pc;
   auto p = pc.add_parameters({3});
   auto e = pc.add_lookup_parameters(5, {3});
@@ -64,7 +64,7 @@ TEST_CASE("inputs and parameters remember the line that made them") {
   MADE_HERE(random_uniform(g, {3}, 0, 1));
 }
 
-TEST_CASE("operators remember the line that used them") {
+TEST_CASE("operators store the line of their use") {
   ComputationGraph g;
   const Expression x = input(g, {2, 2}, {1, 2, 3, 4});
   MADE_HERE(x + x);
@@ -79,14 +79,14 @@ TEST_CASE("operators remember the line that used them") {
   MADE_HERE(x * 2.0f);
   MADE_HERE(2.0f * x);
   MADE_HERE(x / 2.0f);
-  // An expression over several lines: each operator is where its left operand stands.
+  // The line of an operator is the line of its left operand, in an expression over several lines.
   const unsigned line = __LINE__ + 1;
   const Expression y = x * x + x;
   CHECK(line_of(y) >= line);
   CHECK(line_of(y) <= line + 2);
 }
 
-TEST_CASE("functions remember the line that called them") {
+TEST_CASE("functions store the line of their call") {
   ComputationGraph g;
   const Expression x = input(g, {4}, {0.1f, 0.2f, 0.3f, 0.4f});
   const Expression m = input(g, {2, 2}, {1, 2, 3, 4}), v = input(g, {2}, {1, 2});
@@ -148,12 +148,12 @@ TEST_CASE("functions remember the line that called them") {
   MADE_HERE(vanilla_lstm_h(pick_range(x, 0, 1), x));
 }
 
-TEST_CASE("a function of the user's own may pass its caller's line on") {
+TEST_CASE("a function of the user's may pass on the line of its caller") {
   ComputationGraph g;
   MADE_HERE(helper(input(g, 1.0f)));
 }
 
-TEST_CASE("builders pass their caller's line on to every node") {
+TEST_CASE("builders pass on the line of their caller to every node") {
   ParameterCollection pc;
   VanillaLSTMBuilder lstm(2, 3, 4, pc);
   SimpleRNNBuilder rnn(2, 3, 4, pc, true);

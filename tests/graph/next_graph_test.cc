@@ -1,5 +1,4 @@
-// The inside of a graph is lent to the next one, and is what a renewed one goes on with: nothing
-// that the first was told goes with it.
+// The next graph, and a renewed graph, reuse the state of a graph without its settings.
 
 #include <vector>
 
@@ -19,7 +18,8 @@ std::size_t batches_of_ten(ComputationGraph& g) {
   return g.statistics().batches;
 }
 
-/// Runs `look` on the graph after a destroyed one with `tell`'s settings, and on a renewed one.
+/// Calls `look` with a graph after a destroyed one with the settings of `tell`, and with a renewed
+/// one.
 template <class Tell, class Look>
 void next_graph(Tell tell, Look look) {
   {
@@ -38,7 +38,7 @@ void next_graph(Tell tell, Look look) {
 
 }  // namespace
 
-TEST_CASE("the graph after one without batches runs in batches") {
+TEST_CASE("a graph runs in batches after a graph without batches") {
   std::size_t batches = 0, alone = 0;
   {
     ComputationGraph g;
@@ -53,7 +53,7 @@ TEST_CASE("the graph after one without batches runs in batches") {
   CHECK(batches_of_ten(next) == batches);
 }
 
-TEST_CASE("the graph after one with a gradient buffer writes to that of its thread") {
+TEST_CASE("a graph uses the buffer of its thread after a graph with a numbered buffer") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2});
   const auto buffer = [&](ComputationGraph& g) {
@@ -72,7 +72,7 @@ TEST_CASE("the graph after one with a gradient buffer writes to that of its thre
       [&](ComputationGraph& g) { CHECK_FALSE(GradientBuffers::is_number(buffer(g))); });
 }
 
-TEST_CASE("the graph after one in inference runs backward") {
+TEST_CASE("a graph runs backward after a graph in inference") {
   ParameterCollection pc;
   auto p = pc.add_parameters({1}, ParameterInitConst(3.0f));
   next_graph([](ComputationGraph& g) { g.set_inference(true); },
@@ -81,7 +81,7 @@ TEST_CASE("the graph after one in inference runs backward") {
                g.backward(square(parameter(g, p)));
                CHECK(as_scalar(p.gradients()) == 6);
              });
-  // And keeps the values for it: 8 MiB and more are forgotten in inference.
+  // The graph keeps its values; in inference, values beyond 8 MiB are freed.
   const auto bytes = [](ComputationGraph& g) {
     Expression x = input(g, {1 << 16}, std::vector<float>(1 << 16, 0.5f));
     for (unsigned k = 0; k < 1200; ++k) x = square(x);
@@ -97,7 +97,7 @@ TEST_CASE("the graph after one in inference runs backward") {
       [&](ComputationGraph& g) { CHECK(bytes(g) > 2 * forgetful); });
 }
 
-TEST_CASE("the graph after one that checks values and computes at once does not") {
+TEST_CASE("a graph neither checks values nor computes immediately after a graph that does") {
   next_graph(
       [](ComputationGraph& g) {
         g.set_check_validity(true);
@@ -112,7 +112,7 @@ TEST_CASE("the graph after one that checks values and computes at once does not"
       });
 }
 
-TEST_CASE("the next graph has neither checkpoints nor parameters of the one before") {
+TEST_CASE("a graph has neither checkpoints nor parameters of the previous graph") {
   ParameterCollection pc;
   auto p = pc.add_parameters({3}, ParameterInitConst(2.0f));
   auto before = std::make_unique<ParameterCollection>();
@@ -131,7 +131,7 @@ TEST_CASE("the next graph has neither checkpoints nor parameters of the one befo
       });
 }
 
-TEST_CASE("each graph draws numbers of its own, and a cleared one goes on where it was") {
+TEST_CASE("each graph makes its own draws, and a cleared graph continues its draws") {
   std::vector<std::vector<float>> draws;
   for (unsigned k = 0; k < 4; ++k) {
     ComputationGraph g;
@@ -143,7 +143,7 @@ TEST_CASE("each graph draws numbers of its own, and a cleared one goes on where 
   }
 }
 
-TEST_CASE("a renewed graph is another one") {
+TEST_CASE("a renewed graph has a new id, new draws and its own settings") {
   ComputationGraph g;
   const unsigned id = g.get_id();
   const Expression x = random_uniform(g, {8}, 0.0f, 1.0f);
@@ -160,7 +160,7 @@ TEST_CASE("a renewed graph is another one") {
   CHECK(batches_of_ten(g) < batches);
 }
 
-TEST_CASE("a seed starts the draws again") {
+TEST_CASE("set_seed restarts the draws") {
   ComputationGraph g;
   g.set_seed(5);
   const auto a = as_vector(random_uniform(g, {8}, 0.0f, 1.0f).value());
@@ -170,7 +170,7 @@ TEST_CASE("a seed starts the draws again") {
   CHECK(as_vector(random_uniform(g, {8}, 0.0f, 1.0f).value()) == b);
 }
 
-TEST_CASE("a node that fails at once leaves the graph as it was") {
+TEST_CASE("a node that fails in immediate mode leaves the graph unchanged") {
   ComputationGraph g;
   g.set_immediate_compute(true);
   g.set_check_validity(true);

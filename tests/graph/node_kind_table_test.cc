@@ -1,5 +1,5 @@
-// Nodes have one number if they agree in all that a plan asks of them, but for which nodes their
-// operands are; numbers of graphs that come again are the same.
+// Node kinds: nodes of one kind agree in everything that planning reads, except the identity of
+// their operands. Equal graphs have equal kinds.
 
 #include "dynet-like/graph/node_kind_table.h"
 
@@ -43,9 +43,9 @@ TEST_CASE("node kinds differ by form, shapes, batch attributes and device") {
                    v = zeros(g, {3}), column = reshape(zeros(g, {3}), {3, 1});
   for (int time = 0; time < 2; ++time) {
     CHECK(number(tanh(x)) == number(tanh(y)));
-    CHECK(number(tanh(v)) == number(tanh(column)));  // one shape
+    CHECK(number(tanh(v)) == number(tanh(column)));  // equal shapes
     CHECK(number(x + y) == number(y + x));
-    CHECK(number(x + 1) == number(y + 2));  // the constant is each node's own
+    CHECK(number(x + 1) == number(y + 2));  // the constant is no batch attribute
     CHECK(number(elu(x, 1)) == number(elu(y, 1)));
     CHECK(number(pick(x, 1, 0)) == number(pick(x, 2, 0)));
     CHECK(number(concatenate({v, v})) == number(concatenate({v, column})));
@@ -59,11 +59,11 @@ TEST_CASE("node kinds differ by form, shapes, batch attributes and device") {
     CHECK(number(concatenate({v, v})) != number(concatenate({v, v, v})));
     CHECK(number(sum_elems(x)) != number(sum_elems(v)));
     std::vector<float> given(3);
-    CHECK(number(input(g, {3}, &given)) != number(input(g, {3}, given)));  // read again
+    CHECK(number(input(g, {3}, &given)) != number(input(g, {3}, given)));  // kReadsPointer
   }
 }
 
-TEST_CASE("numbers stay the same from graph to graph, until there are too many") {
+TEST_CASE("node kinds are stable from graph to graph until the table is cleared") {
   std::vector<std::uint32_t> before;
   ComputationGraph g;
   const auto numbers = [&] {
@@ -85,7 +85,7 @@ TEST_CASE("numbers stay the same from graph to graph, until there are too many")
   CHECK(numbers() == again);
 }
 
-TEST_CASE("only the first operands of a long list count") {
+TEST_CASE("node kinds depend on the shapes of the first kMostOperands operands only") {
   ComputationGraph g;
   const Expression v = zeros(g, {3}), one = zeros(g, {1});
   for (const std::size_t size : {NodeKindTable::kMostOperands, NodeKindTable::kMostOperands + 2})
@@ -98,7 +98,7 @@ TEST_CASE("only the first operands of a long list count") {
     }
 }
 
-TEST_CASE("sizes that a form leaves free may differ") {
+TEST_CASE("node kinds do not depend on ragged sizes") {
   for (const std::uint64_t mask : {std::uint64_t{0}, ~std::uint64_t{0}}) {
     NodeKindTable table(mask);
     const OpForm f = form(
@@ -118,8 +118,8 @@ TEST_CASE("sizes that a form leaves free may differ") {
   }
 }
 
-TEST_CASE("another form at the same address has numbers of its own") {
-  NodeKindTable table(0);  // where hashes meet
+TEST_CASE("another form at one address has kinds of its own") {
+  NodeKindTable table(0);  // one hash for all nodes
   OpForm f = form(one, BatchRule::each());
   const Dim v = {3};
   const Dim* dims[] = {&v};
@@ -148,7 +148,7 @@ TEST_CASE("another form at the same address has numbers of its own") {
   CHECK(find(1u << Node::kFirstDeviceBit) == 9);
 }
 
-TEST_CASE("nodes of one hash are compared in full") {
+TEST_CASE("nodes with equal hashes are compared in full") {
   NodeKindTable table(0);
   const OpForm f = form(one, BatchRule::each(8)), other = form(one, BatchRule::each(8));
   const Dim v = {3}, column = {3, 1}, m = {3, 4};
@@ -169,8 +169,8 @@ TEST_CASE("nodes of one hash are compared in full") {
   CHECK(find(f, v, {&v, &m, &m}) != number);
 }
 
-TEST_CASE("a cached node kind is not used for another node") {
-  // So many that places for it are shared.
+TEST_CASE("a cache entry is not used for another node kind") {
+  // More kinds than cache entries.
   ComputationGraph g;
   std::set<std::uint32_t> numbers;
   const auto add = [&](const Expression& e, const Dim& d) {
@@ -192,8 +192,7 @@ TEST_CASE("a cached node kind is not used for another node") {
   CHECK(numbers.size() == kSizes * (9 + 4 + 4 + 4));
 }
 
-TEST_CASE(
-    "what is remembered is of one form, these shapes and flags, and forgotten with the rest") {
+TEST_CASE("a cache entry is of one form, its shapes and flags, and dropped by forget") {
   NodeKindTable table;
   const OpForm f = form(one, BatchRule::each()), other = form(one, BatchRule::each());
   const Dim v = {3}, m = {3, 4};
@@ -215,7 +214,7 @@ TEST_CASE(
   CHECK(table.size() == 0);
 }
 
-TEST_CASE("numbers are found among many, by hashes that differ") {
+TEST_CASE("node kinds are found among many, by distributed hashes") {
   NodeKindTable table;
   const OpForm f = form(one, BatchRule::each(8));
   std::vector<Dim> shapes;
@@ -237,7 +236,7 @@ TEST_CASE("numbers are found among many, by hashes that differ") {
   CHECK(table.size() == 1000);
   std::sort(hashes.begin(), hashes.end());
   const auto different = std::unique(hashes.begin(), hashes.end()) - hashes.begin();
-  CHECK(different > 950);  // of 1,000 in 65,536 places; else it is searched one by one
+  CHECK(different > 950);  // of 1,000 in 65,536 slots, so that probe sequences are short
 }
 
 }  // namespace node_kind_table_test

@@ -1,4 +1,4 @@
-// Shapes are kept once, however many there are, and none is found that is gone.
+// The shape table stores each shape once and does not find dropped shapes.
 
 #include "dynet-like/graph/shape_table.h"
 
@@ -12,7 +12,7 @@ namespace shape_table_test {
 
 using namespace dynet;
 
-TEST_CASE("a shape is kept once for all that are written alike") {
+TEST_CASE("ShapeTable stores shapes of one representation once") {
   ShapeTable shapes;
   std::vector<const Dim*> found;
   const auto make = [](unsigned i) { return Dim({1 + i % 7, i / 7 % 50, i / 350}, 1 + i % 3); };
@@ -22,13 +22,13 @@ TEST_CASE("a shape is kept once for all that are written alike") {
   }
   for (unsigned i = 0; i < 10000; ++i) {
     REQUIRE(shapes.find(make(i), nullptr) == found[i]);
-    REQUIRE(*found[i] == make(i));  // it has not moved
+    REQUIRE(*found[i] == make(i));  // not moved
   }
-  CHECK(shapes.find({3}, nullptr) != shapes.find({3, 1}, nullptr));  // print differently
+  CHECK(shapes.find({3}, nullptr) != shapes.find({3, 1}, nullptr));  // they print differently
   CHECK(shapes.find({3}, nullptr) != shapes.find(Dim({3}, 2), nullptr));
 }
 
-TEST_CASE("shapes are forgotten together") {
+TEST_CASE("forget drops all shapes") {
   ShapeTable shapes;
   for (unsigned round = 0; round < 2; ++round) {
     std::set<const Dim*> all;
@@ -43,7 +43,7 @@ TEST_CASE("shapes are forgotten together") {
   CHECK(shapes.find({9}, nullptr)->d[0] == 9);
 }
 
-TEST_CASE("shapes follow from operands and attributes, whatever was asked before") {
+TEST_CASE("shapes depend on operands and attributes, not on earlier nodes") {
   ComputationGraph g;
   const Expression x = zeros(g, {3, 4}), b = zeros(g, Dim({3, 4}, 2)), cube = zeros(g, {3, 4, 2});
   for (int time = 0; time < 2; ++time) {
@@ -64,7 +64,7 @@ TEST_CASE("shapes follow from operands and attributes, whatever was asked before
   }
 }
 
-TEST_CASE("graphs of ever different shapes stay right") {
+TEST_CASE("graphs of ever new shapes have the right shapes") {
   constexpr unsigned kMany = 6000;
   ComputationGraph g;
   for (unsigned round = 0; round < 4; ++round) {
@@ -73,7 +73,7 @@ TEST_CASE("graphs of ever different shapes stay right") {
     std::vector<Expression> all;
     const auto size = [&](unsigned i) { return i + 1 + kMany * round; };
     for (unsigned i = 0; i < kMany; ++i) all.push_back(zeros(g, {size(i)}));
-    // The last first: its shape lies where that of the last round lay.
+    // The last node first: its shape is at the address of the last shape of the previous round.
     for (unsigned i = kMany; i-- > 0;) REQUIRE((all[i] * row).dim() == Dim({size(i), 2}));
     for (unsigned i = 0; i < kMany; ++i) {
       REQUIRE(all[i].dim() == Dim({size(i)}));

@@ -1,5 +1,4 @@
-// Handles that name nothing, or nothing any more, are told from good ones, whatever became of the
-// memory behind them.
+// Handles without a live node are detected, whatever became of the memory behind them.
 
 #include <memory>
 #include <new>
@@ -16,7 +15,7 @@ using namespace dynet;
 
 namespace {
 
-/// Everything that a handle may be used for throws, at the line of its use.
+/// Checks that every use of a handle throws, with the line of the use.
 void check_unusable(const Expression& e, const std::string& reason) {
   const auto check = [&](auto&& use, unsigned line) {
     try {
@@ -48,7 +47,7 @@ void check_unusable(const Expression& e, const std::string& reason) {
   check([&] { g.get_value(e); }, __LINE__);
   check([&] { g.get_gradient(e); }, __LINE__);
   CHECK(e.is_stale());
-  // As a later operand it is just as bad, and the graph goes on.
+  // A stale handle is refused as a later operand as well, and the graph stays usable.
   CHECK_THROWS_AS(good + e, StaleExpressionError);
   CHECK_THROWS_AS(concatenate({good, good, e}), StaleExpressionError);
   CHECK(g.size() == 1);
@@ -69,7 +68,7 @@ TEST_CASE("an expression of a cleared graph is refused") {
   g.clear();
   check_unusable(a, "is stale");
   check_unusable(b, "is stale");
-  // New nodes in the same places do not bring it back.
+  // New nodes with the same indices do not revive it.
   const Expression c = input(g, 2.0f), d = tanh(c);
   CHECK(c.i == a.i);
   check_unusable(a, "is stale");
@@ -105,7 +104,7 @@ TEST_CASE("a graph at the address of a destroyed one does not revive its express
   g->~ComputationGraph();
 }
 
-TEST_CASE("graphs that come and go never revive an expression") {
+TEST_CASE("construction and destruction of graphs never revive an expression") {
   std::vector<Expression> stale;
   for (int round = 0; round < 200; ++round) {
     ComputationGraph g;
@@ -125,7 +124,7 @@ TEST_CASE("graphs that come and go never revive an expression") {
   }
 }
 
-TEST_CASE("an expression of a reverted part is refused, also when its place is taken again") {
+TEST_CASE("an expression of a reverted node is refused, also when its index is reused") {
   ComputationGraph g;
   const Expression a = input(g, 2.0f);
   g.checkpoint();
@@ -140,7 +139,7 @@ TEST_CASE("an expression of a reverted part is refused, also when its place is t
   CHECK_FALSE(a.is_stale());
 }
 
-TEST_CASE("operands of two graphs are refused, both graphs go on") {
+TEST_CASE("operands of two graphs are refused, and both graphs stay usable") {
   ComputationGraph g, h;
   const Expression a = input(g, 1.0f), b = input(h, 2.0f);
   unsigned line = 0;
@@ -161,7 +160,7 @@ TEST_CASE("operands of two graphs are refused, both graphs go on") {
   CHECK(as_scalar((b + b).value()) == 4);
 }
 
-TEST_CASE("a graph runs no expression of another") {
+TEST_CASE("a graph refuses expressions of another graph") {
   ComputationGraph g, h;
   const Expression a = input(g, 1.0f), b = input(h, 2.0f);
   CHECK(as_scalar(a.value()) == 1);

@@ -9,7 +9,7 @@ namespace batch_keys_test {
 
 using namespace hand_made;
 
-TEST_CASE("nodes have one number if and only if they are alike, with edges from all operands") {
+TEST_CASE("BatchKeys assigns one key to equal nodes, with edges from the keys of all operands") {
   BatchKeys s;
   std::vector<std::uint32_t> first_arg(100);
   std::size_t shared = 0;
@@ -38,7 +38,7 @@ TEST_CASE("nodes have one number if and only if they are alike, with edges from 
       }
     }
     for (std::size_t k = 0; k < count.size(); ++k) REQUIRE(count[k] == s.all[k].count);
-    // No edge that no node has.
+    // Every edge belongs to a node.
     for (const BatchKey& user : s.all)
       for (std::uint32_t e = user.edge; e != kNone; e = s.edges[e].next) {
         bool found = false;
@@ -52,7 +52,7 @@ TEST_CASE("nodes have one number if and only if they are alike, with edges from 
   CHECK(shared > 50);
 }
 
-TEST_CASE("thousands of keys are told apart") {
+TEST_CASE("BatchKeys separates thousands of keys") {
   const OpForm in = form("in"), other = form("other");
   Graph g;
   constexpr unsigned kCount = 3000;
@@ -74,7 +74,7 @@ TEST_CASE("thousands of keys are told apart") {
   }
 }
 
-TEST_CASE("keys separate nodes of one number by shared operands, long lists by shapes") {
+TEST_CASE("BatchKeys separates nodes of one kind by shared operands and long lists by shapes") {
   const OpForm in = form("in"), sum = form("sum", Kind::compute, BatchRule::products(1)),
                product = form("product", Kind::compute, BatchRule::products(0)),
                list = form("list");
@@ -85,7 +85,7 @@ TEST_CASE("keys separate nodes of one number by shared operands, long lists by s
   const NodeId begin = y + 1;
   std::size_t expected = 0;
   for (int time = 0; time < 3; ++time)
-    for (NodeId k = 0; k < kMatrices; ++k) {  // by turns
+    for (NodeId k = 0; k < kMatrices; ++k) {  // alternating matrices
       g.add(sum, {3}, {x, k, time ? x : y});
       g.add(sum, {3}, {x, 0, y, k, time ? x : y});
       g.add(product, {3}, {k, time ? x : y});
@@ -95,7 +95,7 @@ TEST_CASE("keys separate nodes of one number by shared operands, long lists by s
   g.add(sum, {3}, {x, 1, y, 1, x});
   expected += 2;
   for (int time = 0; time < 2; ++time)
-    for (NodeId k = 0; k < 12; ++k) {  // one operand of another shape, at each place
+    for (NodeId k = 0; k < 12; ++k) {  // one operand of another shape, at each position
       std::vector<NodeId> operands(12, time ? x : y);
       operands[k] = 0;
       g.add(list, {3}, operands);
@@ -114,12 +114,12 @@ TEST_CASE("keys separate nodes of one number by shared operands, long lists by s
   }
 }
 
-TEST_CASE("products of one matrix are told apart by what is added to them") {
+TEST_CASE("BatchKeys separates products of one matrix by the operand before the pairs") {
   const OpForm in = form("in"), sum = form("sum", Kind::compute, BatchRule::products(1));
   Graph g;
   for (int k = 0; k < 200; ++k) g.add(in, {3});
   g.add(in, {3, 3});
-  // The numbers of these operands differ by what a table of guesses has places for.
+  // The ids of these operands are equal modulo the number of guesses.
   for (const NodeId bias : {1u, 65u, 129u, 65u, 1u}) g.add(sum, {3}, {bias, 200, 0});
   BatchKeys s;
   std::vector<std::uint32_t> first_arg(g.nodes.size());
@@ -127,8 +127,8 @@ TEST_CASE("products of one matrix are told apart by what is added to them") {
   CHECK(std::vector(s.of.begin() + 201, s.of.end()) == std::vector<std::uint32_t>{2, 3, 4, 3, 2});
 }
 
-TEST_CASE("edges do not grow with the number of nodes") {
-  // Operands of two kinds by turns.
+TEST_CASE("BatchKeys has a number of edges that does not grow with the nodes") {
+  // Operands alternate between two kinds.
   const OpForm in = form("in"), twice = form("twice"), user = form("user");
   Graph g;
   for (int k = 0; k < 1000; ++k)

@@ -22,7 +22,7 @@ Graph chain(unsigned length) {
   return g;
 }
 
-/// Asks for the plan of a chain; whether it was remembered.
+/// Requests the plan of a chain; returns whether it was a hit.
 bool ask(PlanCache& cache, unsigned length) {
   const std::size_t hits = cache.hits();
   const Plan& plan = cache.plan(chain(length), 0, length + 1, maker_of(PlanPolicy::in_batches));
@@ -33,7 +33,7 @@ bool ask(PlanCache& cache, unsigned length) {
 }  // namespace
 
 TEST_CASE("the cache evicts the least recently used plan when hashes collide") {
-  PlanCache cache(std::size_t{1} << 20, 0);  // all at one place, which holds four
+  PlanCache cache(std::size_t{1} << 20, 0);  // one set, of four entries
   for (unsigned length = 20; length < 24; ++length)
     for (int k = 0; k < 2; ++k) CHECK_FALSE(ask(cache, length));
   CHECK(cache.plans() == 4);
@@ -47,7 +47,7 @@ TEST_CASE("the cache evicts the least recently used plan when hashes collide") {
   for (unsigned length = 21; length < 24; ++length) CHECK_FALSE(ask(cache, length));
 }
 
-TEST_CASE("neither what has very many operands is kept, nor what is planned in no time") {
+TEST_CASE("the cache stores neither tiny plans nor plans with very many operands") {
   const auto hits = [](unsigned nodes, NodeId operands) {
     Graph g = chain(nodes - 2);
     g.add(kBoth, {3}, std::vector<NodeId>(operands, NodeId{0}));
@@ -63,7 +63,7 @@ TEST_CASE("neither what has very many operands is kept, nor what is planned in n
   CHECK(hits(20, PlanCache::kMostOperands) == 0);
 }
 
-TEST_CASE("the bytes of what was replaced are free again") {
+TEST_CASE("the cache frees the bytes of evicted plans") {
   PlanCache cache(std::size_t{1} << 20, 0);
   for (int k = 0; k < 2; ++k) ask(cache, 50);
   const std::size_t one = cache.bytes();
@@ -81,12 +81,12 @@ TEST_CASE("the bytes of what was replaced are free again") {
 TEST_CASE("the cache evicts the least recently used plan when bytes are short") {
   PlanCache probe;
   for (int k = 0; k < 2; ++k) ask(probe, 100);
-  PlanCache cache(probe.bytes() * 7 / 2);  // three fit
+  PlanCache cache(probe.bytes() * 7 / 2);  // room for three
   for (unsigned length = 98; length < 101; ++length)
     while (!ask(cache, length)) continue;
   for (int round = 0; round < 3; ++round) {
     CHECK(ask(cache, 98));
-    // One that is new is kept once it has come a few times.
+    // A new structure is inserted after a few requests.
     for (int k = 0; k < 40 && !ask(cache, 101 + static_cast<unsigned>(round)); ++k)
       CHECK(cache.bytes() <= probe.bytes() * 7 / 2);
     CHECK(ask(cache, 101 + static_cast<unsigned>(round)));
@@ -94,7 +94,7 @@ TEST_CASE("the cache evicts the least recently used plan when bytes are short") 
   }
 }
 
-TEST_CASE("a plan that is larger than the cache is not kept") {
+TEST_CASE("the cache does not store a plan larger than its limit") {
   PlanCache cache(100);
   for (int k = 0; k < 60; ++k) {
     CHECK_FALSE(ask(cache, 50));
@@ -103,8 +103,8 @@ TEST_CASE("a plan that is larger than the cache is not kept") {
   }
 }
 
-TEST_CASE("a plan is of the place where operands are listed, too") {
-  // The nodes from 2 on are the same; what is before them has other operands.
+TEST_CASE("a cached plan gets the operand positions of the graph at hand") {
+  // Nodes from 2 on are equal; node 1 has one operand or two.
   const auto make = [](bool two) {
     Graph g;
     g.add(kIn, {3});

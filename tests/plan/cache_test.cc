@@ -35,12 +35,11 @@ std::size_t as_attribute_says(const GraphStore& graph, const Node& n) {
   return static_cast<std::size_t>(graph.attr<Attr>(n).own);
 }
 
-// Attributes never differ by key alone here: it has another form for that.
 OpForm in_form = form("in"), other = form("other"),
        sum = form("sum", Kind::compute, BatchRule::products(1)),
        scratch = form("scratch", Kind::compute, BatchRule::each(8), as_attribute_says);
 
-/// Twelve nodes, of which a plan takes the last ten.
+/// Twelve nodes; plans cover the last ten.
 struct Model {
   Dim outside = {5}, dim = {3};
   const OpForm* last = &other;
@@ -62,7 +61,7 @@ struct Model {
     g.add(scratch, {3}, {8, 0}, scratch_attr);
     std::vector<NodeId> operands = {9, 1}, of_last = {10, 1};
     operands.insert(operands.end(), extra.begin(), extra.end());
-    if (shifted) {  // the same operands in a row, but not the same lists
+    if (shifted) {  // the same operands in sequence, in other lists
       operands = {9};
       of_last = {1, 10, 1};
     }
@@ -73,7 +72,7 @@ struct Model {
   }
 };
 
-/// Ten sums of products, of two matrices in turn, behind four nodes that they are made of.
+/// Ten sums of products with two alternating matrices, after four nodes that are their operands.
 Graph steps(NodeId first_matrix, NodeId second_matrix, const Dim& matrix = {3, 3}) {
   Graph g;
   g.add(in_form, {3});
@@ -82,8 +81,7 @@ Graph steps(NodeId first_matrix, NodeId second_matrix, const Dim& matrix = {3, 3
   return g;
 }
 
-/// Whether the plan of the nodes from `begin` on is known already; it is the one that would be
-/// made.
+/// Whether the plan of the nodes from `begin` on is a hit; checks that it equals a new plan.
 bool is_remembered(PlanCache& cache, const Graph& g, NodeId begin) {
   const std::size_t hits = cache.hits();
   Plan fresh;
@@ -94,7 +92,7 @@ bool is_remembered(PlanCache& cache, const Graph& g, NodeId begin) {
 
 }  // namespace
 
-TEST_CASE("a plan that was seen before is the plan that would be made") {
+TEST_CASE("a cached plan equals a new plan") {
   PlanCache cache;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Graph g = random_graph(seed);
@@ -117,8 +115,8 @@ TEST_CASE("a plan that was seen before is the plan that would be made") {
   CHECK(cache.plans() == 0);
 }
 
-TEST_CASE("nodes have one plan wherever in a graph they are, and whatever is before them") {
-  // The nodes from `begin` on, behind so many more, and behind the others of the graph in reverse.
+TEST_CASE("the cache ignores the position of nodes and the identity of earlier operands") {
+  // The nodes from `begin` on, after `by` more nodes and the earlier nodes in reverse.
   const auto moved = [](const Graph& g, NodeId begin, NodeId by) {
     Graph to;
     for (NodeId k = 0; k < by; ++k) to.add(in_form, {3}, std::vector<NodeId>(k % 3, NodeId{0}));
@@ -142,7 +140,7 @@ TEST_CASE("nodes have one plan wherever in a graph they are, and whatever is bef
     for (const NodeId by : {NodeId{0}, NodeId{1}, NodeId{50}, NodeId{0}, NodeId{7}}) {
       const Graph there = moved(g, begin, by);
       const bool found = is_remembered(cache, there, begin + by);
-      if (seed % 2) REQUIRE(found);  // no matrices of their own
+      if (seed % 2) REQUIRE(found);  // no kOwnMatrix
       same += found;
     }
     const bool known = is_remembered(cache, g, begin);
@@ -151,7 +149,7 @@ TEST_CASE("nodes have one plan wherever in a graph they are, and whatever is bef
   CHECK(same > 500);
 }
 
-TEST_CASE("a cached plan fits other operands before its nodes, but not one for two") {
+TEST_CASE("the cache accepts other operands before the plan if they map one to one") {
   PlanCache cache(1 << 20, 0);
   const auto hits = [&](const Graph& g) { return is_remembered(cache, g, 4); };
   hits(steps(1, 2));
@@ -164,12 +162,12 @@ TEST_CASE("a cached plan fits other operands before its nodes, but not one for t
   CHECK_FALSE(hits(steps(1, 2, {3, 4})));
   cache.release();
   hits(steps(1, 2));
-  hits(steps(3, 2));  // elsewhere is again
+  hits(steps(3, 2));  // the second request inserts the plan
   CHECK(hits(steps(2, 3)));
 }
 
-TEST_CASE("an operand before the nodes of a plan is none of them") {
-  // Ten nodes of which the last uses the first of them, or what the first uses.
+TEST_CASE("the cache distinguishes operands before the plan from operands in it") {
+  // Ten nodes; the last one uses the first of them, or a node before.
   const auto graph = [](bool inside) {
     Graph g;
     for (int k = 0; k < 4; ++k) g.add(in_form, {3});
@@ -186,9 +184,9 @@ TEST_CASE("an operand before the nodes of a plan is none of them") {
   }
 }
 
-TEST_CASE("the order of matrices before a plan counts where they order its nodes") {
+TEST_CASE("the cache compares the order of earlier matrices if nodes have kOwnMatrix") {
   const OpForm product = form("product", Kind::compute, BatchRule::products(0));
-  // So many products with two matrices in turn, of each node's own as on a device.
+  // Products of two alternating matrices, with kOwnMatrix as on a device.
   const auto graph = [&](NodeId first, NodeId second) {
     Graph g;
     for (int k = 0; k < 4; ++k) g.add(in_form, {3, 3});
@@ -206,7 +204,7 @@ TEST_CASE("the order of matrices before a plan counts where they order its nodes
   }
 }
 
-TEST_CASE("a plan is for the lengths that it was made for") {
+TEST_CASE("the cache distinguishes ragged sizes of values") {
   const OpForm ragged =
       form("ragged", Kind::compute, BatchRule::sequences({.rows = Ragged::kValue, .cols = 0}));
   const auto graph = [&](unsigned last) {
@@ -224,10 +222,10 @@ TEST_CASE("a plan is for the lengths that it was made for") {
   }
 }
 
-TEST_CASE("a graph that differs in anything that a planner reads has a plan of its own") {
+TEST_CASE("the cache misses if anything differs that planning reads") {
   const auto hits_after = [](const std::function<void(Model&)>& change, NodeId begin = 2,
                              NodeId end = 12, PlanPolicy policy = PlanPolicy::in_batches) {
-    PlanCache cache(1 << 20, 0);  // everything where it is looked for
+    PlanCache cache(1 << 20, 0);  // one hash for all graphs
     const Graph known = Model().make();
     for (int k = 0; k < 3; ++k) cache.plan(known, 2, 12, maker_of(PlanPolicy::in_batches));
     REQUIRE(cache.hits() == 1);
@@ -263,7 +261,7 @@ TEST_CASE("a graph that differs in anything that a planner reads has a plan of i
   CHECK(hits_after([](Model&) {}, 2, 12, PlanPolicy::in_order) == 0);
 }
 
-TEST_CASE("numbers of keys that begin again are others") {
+TEST_CASE("the cache misses after NodeKindTable::forget") {
   NodeKindTable table;
   const auto graph = [&](unsigned size) {
     Graph g(table);
@@ -279,8 +277,8 @@ TEST_CASE("numbers of keys that begin again are others") {
   CHECK_FALSE(is_known(other));
 }
 
-TEST_CASE("a plan that is found elsewhere is for the scratch and the operands there") {
-  // Behind so many nodes ten others, and one that needs scratch and uses them and what is before.
+TEST_CASE("the cache compares scratch sizes and the shapes of earlier operands") {
+  // `before` nodes, ten more, and one with scratch that uses the ten and the last node before.
   const auto graph = [](NodeId before, double scratch_size, const Dim& last = {3}) {
     Graph g;
     for (NodeId k = 0; k < before; ++k) g.add(in_form, k + 1 < before ? Dim({3}) : last);
@@ -297,7 +295,7 @@ TEST_CASE("a plan that is found elsewhere is for the scratch and the operands th
   CHECK_FALSE(is_remembered(cache, graph(2, 3, {4}), 2));
 }
 
-TEST_CASE("another form at the same address is another form") {
+TEST_CASE("the cache distinguishes forms at one address") {
   const auto hits_with = [](const OpForm& now, const OpForm& before = form("first")) {
     PlanCache cache;
     OpForm f = before;
@@ -351,7 +349,7 @@ TEST_CASE("the cache stores nothing for single uses and stays within its bounds"
   CHECK(cache.hits() >= before + 10);
 }
 
-TEST_CASE("structures that agree in their operands share a hash and not a plan") {
+TEST_CASE("the cache distinguishes structures with equal operand lists by their node kinds") {
   PlanCache cache;
   for (int round = 0; round < 5; ++round)
     for (unsigned size = 1; size <= 3; ++size) {
@@ -365,14 +363,14 @@ TEST_CASE("structures that agree in their operands share a hash and not a plan")
   CHECK(cache.hits() == 9);
 }
 
-TEST_CASE("plans that are made as fast as they are found are not kept") {
+TEST_CASE("the cache does not store plans in order") {
   PlanCache cache;
   const Graph g = Model().make();
   for (int k = 0; k < 4; ++k) cache.plan(g, 0, 12, maker_of(PlanPolicy::in_order));
   CHECK(cache.plans() == 0);
 }
 
-TEST_CASE("a plan of fewer nodes is not that of more") {
+TEST_CASE("the cache distinguishes plans by the number of nodes") {
   PlanCache cache(1 << 20, 0);
   Graph g;
   for (int k = 0; k < 20; ++k) g.add(in_form, {3});
@@ -382,8 +380,8 @@ TEST_CASE("a plan of fewer nodes is not that of more") {
   CHECK(cache.hits() == 1);
 }
 
-TEST_CASE("a loss behind a graph is remembered, one node behind another is not") {
-  // So many nodes, and one of another form behind them.
+TEST_CASE("the cache stores a plan of one node only after a plan of kMany nodes") {
+  // `nodes` nodes, then one of the form `loss`.
   const auto graph = [](NodeId nodes, const OpForm& loss, const Attr& attr) {
     Graph g;
     g.add(in_form, {3});
@@ -407,9 +405,9 @@ TEST_CASE("a loss behind a graph is remembered, one node behind another is not")
   }
 }
 
-TEST_CASE("large structures that differ where their hash does not look have plans of their own") {
+TEST_CASE("the cache separates large structures that differ in operands without a hash") {
   constexpr NodeId kNodes = 20'000;
-  const auto graph = [](NodeId at) {  // one operand is another
+  const auto graph = [](NodeId at) {  // one operand differs
     Graph g;
     for (int k = 0; k < 2; ++k) g.add(in_form, {3});
     for (NodeId k = 2; k < kNodes; ++k) g.add(other, {3}, {k - 1, NodeId{k == at}});

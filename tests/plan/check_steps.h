@@ -21,7 +21,7 @@ inline std::vector<Nodes> batches(const Plan& plan) {
   return all;
 }
 
-/// Whether the values of a batch may differ in their sizes.
+/// Whether the values of a batch may differ in size.
 inline bool is_ragged(const GraphStore& g, NodeId id) {
   return g.nodes[id].form->batch.value.ragged.in_value();
 }
@@ -31,8 +31,8 @@ inline void check_steps(const Graph& g, NodeId begin, NodeId end, const Plan& pl
   REQUIRE(plan.begin == begin);
   REQUIRE(plan.end == end);
   PlanVerifier().verify(g, plan);
-  // Batches of nodes that may be one, in the order of creation unless they were begun together and
-  // go on apart.
+  // The nodes of a step have one key and are in the order of creation, except in steps of earlier
+  // terms.
   for (const Step& s : plan.steps) {
     const NodeId* b = plan.order.data() + s.first;
     for (std::size_t k = 1; k < s.count; ++k) {

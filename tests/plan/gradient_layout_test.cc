@@ -25,7 +25,7 @@ GradientLayout laid_out(const Graph& g, const Plan& plan, const std::vector<char
 
 }  // namespace
 
-TEST_CASE("gradient layout: in the order of the steps, those of a batch side by side") {
+TEST_CASE("the gradient layout follows the steps and places batches side by side") {
   Graph g;
   const OpForm a = form("a"), b = form("b");
   g.add(a, {3});
@@ -40,19 +40,19 @@ TEST_CASE("gradient layout: in the order of the steps, those of a batch side by 
   CHECK(all.extent[0] == 56);
 }
 
-TEST_CASE("gradient layout: what is not wanted has no memory, and leaves no gap") {
+TEST_CASE("the gradient layout allocates nothing for unwanted gradients") {
   Graph g;
   const OpForm a = form("a");
   for (int k = 0; k < 4; ++k) g.add(a, {8});
   Plan plan;
   PlanMaker(PlanPolicy::in_batches).make(g, 0, 4, plan);
-  const GradientLayout some = laid_out(g, plan, {1, 0, 1});  // the last is behind the loss
+  const GradientLayout some = laid_out(g, plan, {1, 0, 1});  // the last node is after the loss
   CHECK(std::vector(some.offset.begin(), some.offset.end()) ==
         std::vector<std::uint64_t>{0, kNothing, 8});
   CHECK(some.extent[0] == 16);
 }
 
-TEST_CASE("gradient layout: random graphs on two devices") {
+TEST_CASE("the gradient layout keeps gradients apart on two devices") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Graph g = random_graph_on_two_devices(seed);
     const RandomStream random(seed);

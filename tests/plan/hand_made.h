@@ -9,7 +9,7 @@
 #include "dynet-like/graph/shape_table.h"
 #include "dynet-like/plan/plan_maker.h"
 
-/// Graphs made by hand, without expressions or an executor: all that a plan needs.
+/// Hand-made graphs, without expressions or an executor, for planning.
 namespace hand_made {
 
 using namespace dynet;
@@ -19,7 +19,7 @@ struct Attr {
   double own = 0;  // may differ
 };
 
-/// One planner for each policy.
+/// One plan maker for each policy.
 inline PlanMaker& maker_of(PlanPolicy policy) {
   static PlanMaker all[] = {PlanMaker(PlanPolicy::in_order), PlanMaker(PlanPolicy::in_batches)};
   return all[static_cast<unsigned>(policy)];
@@ -42,7 +42,7 @@ inline OpForm form(const char* name, Kind kind = Kind::compute,
           .cuda = CudaRule::never("a test")};
 }
 
-/// Whether two nodes have one key, looked at part by part.
+/// Whether two nodes have one batch key, by comparison of all parts.
 inline bool alike(const GraphStore& g, const Node& a, const Node& b) {
   const BatchRule& rule = a.form->batch;
   if (a.form != b.form || a.arity != b.arity || !same_planning(a.flags, b.flags) ||
@@ -56,12 +56,12 @@ inline bool alike(const GraphStore& g, const Node& a, const Node& b) {
   }
   return true;
 }
-/// Whether they may be in one batch, were they ready at the same time.
+/// Whether two nodes may be in one batch if both are ready.
 inline bool same_key(const GraphStore& g, const Node& a, const Node& b) {
   return a.form->batch.value.batches && alike(g, a, b);
 }
 
-/// Tables that the nodes of all graphs refer to.
+/// Tables shared by all graphs.
 struct Tables {
   ShapeTable shapes;
   NodeKindTable kinds;

@@ -1,5 +1,4 @@
-// Values that are computed where their operands lie: only where nobody, forward or backward, needs
-// what was there.
+// Values computed in place: only over operands that neither forward nor backward reads afterwards.
 
 #include <algorithm>
 #include <vector>
@@ -29,7 +28,7 @@ const OpForm kSource = form("source"), kParameter = form("parameter", Kind::para
              kInPlace = reading("in place", Reads::output_in_place),
              kInPlaceToo = reading("in place too", Reads::output_in_place);
 
-/// A graph whose nodes often have one user only, as in a network.
+/// A graph whose nodes often have a single user, as in a network.
 Graph network(std::uint64_t seed) {
   static const OpForm* const kForms[] = {&kNeither, &kOperands, &kValue,      &kBoth,
                                          &kInPlace, &kInPlace,  &kInPlaceToo, &kView};
@@ -55,7 +54,7 @@ struct Memory {
   const Plan& plan;
   std::vector<NodeId> owner = std::vector<NodeId>(plan.extent, ~NodeId{0});
 
-  /// The node in whose memory a value is, or one before the plan.
+  /// The node that owns the memory of a value, or a node before the plan.
   NodeId root(NodeId id) const {
     while (id >= plan.begin && g.nodes[id].form->kind == Kind::alias)
       id = g.args[g.nodes[id].first_arg];
@@ -71,7 +70,7 @@ struct Memory {
     return std::all_of(first, first + static_cast<std::ptrdiff_t>(g.nodes[r].dim.size()),
                        [&](NodeId o) { return o == r; });
   }
-  /// Runs the plan; returns how many values were computed over others.
+  /// Simulates the plan; returns the number of values computed over others.
   std::size_t run() {
     std::size_t over = 0;
     for (const Step& s : plan.steps) {
@@ -123,7 +122,7 @@ TEST_CASE("a plan keeps the values that backward reads and marks all freed value
   CHECK(over > 100);
 }
 
-TEST_CASE("a batch is computed in place only if all of its nodes can be") {
+TEST_CASE("a batch is computed in place only if all of its nodes allow it") {
   Graph g;
   std::vector<NodeId> xs, ys;
   for (int k = 0; k < 4; ++k) xs.push_back(g.add(kSource, {5}));

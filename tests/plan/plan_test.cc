@@ -39,23 +39,23 @@ TEST_CASE("a plan in order runs every node alone") {
   CHECK(plan.extent == 0);
 }
 
-TEST_CASE("a plan in batches runs together what is alike and does not wait for each other") {
+TEST_CASE("a plan in batches batches independent nodes of one key") {
   Graph g;
   const NodeId a = g.add(kIn, {3}), b = g.add(kIn, {3});
   const NodeId c = g.add(kOther, {3}, {a}), d = g.add(kOther, {3}, {b});
-  const NodeId e = g.add(kOther, {3}, {c});  // waits for c
+  const NodeId e = g.add(kOther, {3}, {c});  // depends on c
   const NodeId f = g.add(kOther, {3}, {a});
   Plan plan;
   PlanMaker(PlanPolicy::in_batches).make(g, 0, 6, plan);
   check_plan(g, 0, 6, plan);
   CHECK(batches(plan) == std::vector<Nodes>{{a, b}, {c, d, f}, {e}});
-  // Nodes with values need no batch.
+  // Nodes before `begin` have values and are not planned.
   PlanMaker(PlanPolicy::in_batches).make(g, 3, 6, plan);
   check_plan(g, 3, 6, plan);
   CHECK(batches(plan) == std::vector<Nodes>{{d, e, f}});
 }
 
-TEST_CASE("nodes that differ in anything that counts run apart") {
+TEST_CASE("nodes that differ in form, shape, batch attribute or shared operand run apart") {
   const OpForm never = form("never", Kind::compute, BatchRule::never("a test"));
   const OpForm shared = form("shared", Kind::compute, BatchRule::products(0));
   Graph g;
@@ -112,7 +112,7 @@ TEST_CASE("sums of products share every matrix and the operand before the pairs"
   CHECK(batches(plan).back() == Nodes{x, y});
 }
 
-TEST_CASE("values lie in the memory of their device, each in its own") {
+TEST_CASE("values are disjoint and in the memory of their device") {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const Graph g = random_graph_on_two_devices(seed);
     const auto n = static_cast<NodeId>(g.nodes.size());
@@ -131,9 +131,9 @@ TEST_CASE("values lie in the memory of their device, each in its own") {
   }
 }
 
-TEST_CASE("products with matrices of their own are one step, unless many share one") {
+TEST_CASE("products with kOwnMatrix are one step unless many nodes share a matrix") {
   const OpForm product = form("product", Kind::compute, BatchRule::products(0));
-  // Nodes by turns, so many of each matrix.
+  // `of_each` nodes for each matrix, alternating.
   const auto steps = [&](unsigned matrices, unsigned of_each, bool own) {
     Graph g;
     Nodes ws, ys;
@@ -162,7 +162,7 @@ TEST_CASE("products with matrices of their own are one step, unless many share o
   CHECK(steps(2, 5, true) == std::vector<Nodes>{{0, 2, 4, 6, 8}, {1, 3, 5, 7, 9}});
 }
 
-TEST_CASE("ops outside recurrences are one batch, however deep they lie") {
+TEST_CASE("ops outside recurrences are one batch at any depth") {
   const OpForm sum = form("sum", Kind::compute, BatchRule::products(1));
   const OpForm step = form("step"), loss = form("loss");
   Graph g;
@@ -207,9 +207,9 @@ TEST_CASE("ops outside recurrences are one batch, however deep they lie") {
   CHECK(losses == 1);
 }
 
-TEST_CASE("sums of products are cut in front of the first that waits, so that their order stays") {
+TEST_CASE("sums of products are split before the first product that depends on the recurrence") {
   const OpForm sum = form("sum", Kind::compute, BatchRule::products(1));
-  for (unsigned place = 0; place < 3; ++place) {  // of the product that waits, among three
+  for (unsigned place = 0; place < 3; ++place) {  // position of the recurrent product among three
     CAPTURE(place);
     Graph g;
     const NodeId bias = g.add(kIn, {1}), w = g.add(kIn, {4, 4}), u = g.add(kIn, {4, 4});
@@ -239,8 +239,7 @@ TEST_CASE("sums of products are cut in front of the first that waits, so that th
   }
 }
 
-TEST_CASE("nodes that look alike to a hash are compared in full") {
-  // The hash sees the number of elements, not the sizes: all of these have the same.
+TEST_CASE("shapes with equal numbers of elements have batches of their own") {
   Graph g;
   for (int round = 0; round < 5; ++round) {
     g.add(kIn, {12});
@@ -256,7 +255,7 @@ TEST_CASE("nodes that look alike to a hash are compared in full") {
   CHECK(plan.order.size() == 30);
 }
 
-TEST_CASE("views and parameters take no memory, scratch comes behind the values") {
+TEST_CASE("views and parameters have no memory, scratch follows the values") {
   const OpForm parameter = form("parameter", Kind::parameter), alias = form("view", Kind::alias);
   const OpForm lookup = form("lookup", Kind::lookup, BatchRule::each(8), three);
   const OpForm kept = form("kept", Kind::compute, BatchRule::each(8), three);
@@ -281,7 +280,7 @@ TEST_CASE("views and parameters take no memory, scratch comes behind the values"
   }
 }
 
-TEST_CASE("a batch is one block of memory, whatever the size of its nodes") {
+TEST_CASE("a batch is one block of memory for any size of nodes") {
   for (const unsigned size : {1u, 5u, 32u, 100u}) {
     Graph g;
     for (int i = 0; i < 8; ++i) g.add(kIn, {size});
@@ -294,7 +293,7 @@ TEST_CASE("a batch is one block of memory, whatever the size of its nodes") {
   }
 }
 
-TEST_CASE("more memory than there is an address for is refused") {
+TEST_CASE("a plan beyond the address space throws OutOfMemoryError") {
   Graph g;
   for (int i = 0; i < 5; ++i) g.add(kIn, {1u << 31, 1u << 26});
   Plan plan;
@@ -306,7 +305,7 @@ TEST_CASE("more memory than there is an address for is refused") {
   CHECK(plan.extent == std::uint64_t{1} << 58);
 }
 
-TEST_CASE("plans of random graphs keep all rules, and a plan can be made again in place") {
+TEST_CASE("plans of random graphs are valid, and a plan can be made again in place") {
   Plan plan;
   std::size_t fewer = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {

@@ -46,7 +46,7 @@ inline Graph random_graph(std::uint64_t seed, NodeId n = 0, NodeId reach = 1000)
   return g;
 }
 
-/// The same on two devices, node by node by chance.
+/// A random graph with each node on one of two devices.
 inline Graph random_graph_on_two_devices(std::uint64_t seed) {
   Graph g = random_graph(seed);
   g.devices.push_back(g.devices[0]);

@@ -35,7 +35,7 @@ std::string fault_of(const Graph& g, const Plan& plan) {
 
 }  // namespace
 
-TEST_CASE("a plan that is changed has a fault that is named") {
+TEST_CASE("verify names the fault of a changed plan") {
   const Graph g = small();
   const auto expect = [&](const std::string& fault, const std::function<void(Plan&)>& change) {
     Plan plan;
@@ -71,7 +71,7 @@ TEST_CASE("a plan that is changed has a fault that is named") {
   expect("node 4 (sum) has memory and needs none, or needs some",
          [](Plan& p) { p.value[4] = Plan::kNoMemory; });
   expect("node 0 (in) is not there at the end", [](Plan& p) { p.value[4] = p.value[0]; });
-  expect("none", [](Plan& p) {  // freed before
+  expect("none", [](Plan& p) {  // marked as freed
     p.value[4] = p.value[0];
     p.freed.resize(5, false);
     p.freed[0] = p.freed[1] = p.freed[2] = p.freed[3] = true;
@@ -83,7 +83,7 @@ TEST_CASE("a plan that is changed has a fault that is named") {
   });
 }
 
-TEST_CASE("gradients over each other, missing or outside of their block are named") {
+TEST_CASE("verify names gradients that overlap, are missing or outside of their block") {
   const Graph g = small();
   Plan plan;
   PlanMaker(PlanPolicy::in_batches).make(g, 0, 5, plan);

@@ -1,4 +1,4 @@
-// Ends of windows, and the nodes that fill them.
+// Ends of windows.
 
 #include <vector>
 
@@ -24,7 +24,7 @@ Graph chain(unsigned steps, unsigned size) {
 
 }  // namespace
 
-TEST_CASE("a window ends behind the node that fills it, however large that is") {
+TEST_CASE("a window ends after the node that fills it, however large the node is") {
   const auto n = static_cast<unsigned>(kTrainingWindows.elements);
   const Graph g = chain(64, n);
   Windows windows(g, 0, 64);
@@ -36,10 +36,10 @@ TEST_CASE("a window ends behind the node that fills it, however large that is") 
   CHECK(Windows(huge, 0, 4).end_of(3) == 4);
 }
 
-TEST_CASE("a window ends where the fewest values reach across, up to a quarter later") {
+TEST_CASE("a window ends where the fewest values cross, up to a quarter later") {
   constexpr NodeId kFull = kTrainingWindows.nodes, kAll = kTrainingWindows.large_nodes;
-  // Samples of so many nodes, of which each uses the one before and the first of its sample; or,
-  // if there is a `shared` node, that.
+  // Samples of `sample` nodes; each node uses the previous one and the first of its sample or, if
+  // `shared`, the first of the graph.
   const auto end_of_first = [](NodeId sample, bool shared = false) {
     Graph g;
     const NodeId one = g.add(kIn, {1});
@@ -54,11 +54,11 @@ TEST_CASE("a window ends where the fewest values reach across, up to a quarter l
   CHECK(end_of_first(kFull - 1) == kFull);
   CHECK(end_of_first(kFull) == kFull + 1);
   CHECK(end_of_first(kFull + kFull / 4 - 1) == kFull + kFull / 4);
-  CHECK(end_of_first(kFull + kFull / 4) == kFull);  // too far behind
+  CHECK(end_of_first(kFull + kFull / 4) == kFull);  // more than a quarter later
 }
 
-TEST_CASE("nodes without memory of their own fill no window") {
-  Graph small;  // half of what is large, and much more in views
+TEST_CASE("nodes without memory of their own do not fill windows") {
+  Graph small;  // half the limit in values, much more in views
   const NodeId p = small.add(kParameter, {1u << 22});
   for (unsigned k = 0; k < 400; ++k) small.add(kView, {1u << 22}, {p});
   for (unsigned k = 0; k < 16; ++k) small.add(kIn, {1u << 18});
@@ -71,7 +71,7 @@ TEST_CASE("nodes without memory of their own fill no window") {
     large.add(kView, {1u << 18}, {x});
     large.add(kParameter, {1u << 18});
   }
-  // Five values are more than a window holds; each has two nodes without memory behind it.
+  // Five values fill a window; two nodes without memory follow each value.
   CHECK(Windows(large, 0, 601).end_of(0) == 1 + 3 * 3 + 1);
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 const OpForm kIn = form("in"), kUp = form("up");
 
-/// Samples that are chains of `steps` nodes, one behind the other.
+/// Samples that are chains of `steps` nodes, one after another.
 Graph chains(unsigned samples, unsigned steps, unsigned size) {
   Graph g;
   for (unsigned s = 0; s < samples; ++s) {
@@ -26,7 +26,7 @@ Graph chains(unsigned samples, unsigned steps, unsigned size) {
   return g;
 }
 
-/// The windows that a graph is run in.
+/// Boundaries of the windows of a graph.
 std::vector<NodeId> cuts(const Graph& g) {
   const auto n = static_cast<NodeId>(g.nodes.size());
   Windows windows(g, 0, n);
@@ -41,7 +41,7 @@ std::vector<NodeId> cuts(const Graph& g) {
 
 }  // namespace
 
-TEST_CASE("a graph that fits into the caches is one window") {
+TEST_CASE("a graph that fits the caches is one window") {
   const Graph g = chains(100, 10, 1000);  // 1M elements
   CHECK(cuts(g) == std::vector<NodeId>{0, 1000});
   CHECK(cuts(Graph{}) == std::vector<NodeId>{0});
@@ -59,31 +59,31 @@ TEST_CASE("a large graph is cut where batches stay wide") {
   }
 }
 
-TEST_CASE("windows that would be no wider if they were larger are small") {
+TEST_CASE("windows stay small if larger windows are not wider") {
   const auto found = cuts(chains(1, 2000, 16384));
   const std::size_t smallest = kTrainingWindows.elements / 16384 + 1;
   REQUIRE(found.size() > 20);
-  CHECK(found[1] == 2 * smallest - 1);  // the first was tried, and then one of twice its size
+  CHECK(found[1] == 2 * smallest - 1);  // the smallest was refused, its double accepted
   for (std::size_t k = 2; k + 1 < found.size(); ++k) CHECK(found[k] - found[k - 1] == smallest);
   CHECK(found.back() == 2000);
 }
 
-TEST_CASE("windows grow as long as that makes them wider") {
-  // 129 nodes fill a window of twice the smallest size: sixteen samples and a part of one more.
+TEST_CASE("windows grow while larger windows are wider") {
+  // 129 nodes fill a window of twice the smallest size: sixteen samples and a part of another.
   const auto found = cuts(chains(256, 8, 16384));
   REQUIRE(found.size() > 10);
   for (std::size_t k = 1; k + 1 < found.size(); ++k) CHECK(found[k] - found[k - 1] == 17 * 8);
 }
 
-TEST_CASE("a window of just enough columns is kept") {
-  // 128 nodes fill the smallest window, which are sixteen samples.
+TEST_CASE("a window with just enough columns is accepted") {
+  // 128 nodes, sixteen samples, fill the smallest window.
   const auto found = cuts(chains(256, 8, 8200));
   REQUIRE(found.size() > 10);
   for (std::size_t k = 1; k + 1 < found.size(); ++k)
     CHECK(found[k] - found[k - 1] == 8 * Windows::kColumns);
 }
 
-TEST_CASE("a graph of many small nodes is cut, too") {
+TEST_CASE("a graph of many small nodes is cut into windows") {
   constexpr auto kNodes = static_cast<unsigned>(kTrainingWindows.large_nodes);
   CHECK(cuts(chains(1, kNodes - 1, 1)) == std::vector<NodeId>{0, kNodes - 1});
   const auto found = cuts(chains(1, kNodes, 1));
@@ -93,7 +93,7 @@ TEST_CASE("a graph of many small nodes is cut, too") {
   CHECK(found.back() == kNodes);
 }
 
-TEST_CASE("a graph that is run in windows gives what it gives node by node") {
+TEST_CASE("a graph run in windows has the values and gradients of a run node by node") {
   using namespace dynet;
   ParameterCollection pc;
   const Parameter W = pc.add_parameters({64, 64});
@@ -112,7 +112,7 @@ TEST_CASE("a graph that is run in windows gives what it gives node by node") {
     loss.push_back(as_scalar(sum_of_all.value()));
     g.backward(sum_of_all);
     gradient[batching] = as_vector(W.gradients());
-    if (batching) CHECK(g.statistics().batches > 12);  // those of all nodes at once
+    if (batching) CHECK(g.statistics().batches > 12);  // the number without windows
   }
   CHECK(loss[0] == Approx(loss[1]).epsilon(1e-5));
   float largest = 0;

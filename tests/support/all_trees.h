@@ -10,7 +10,7 @@ namespace dynet::test {
 inline std::vector<std::vector<unsigned>> all_trees(unsigned n, DependencyRules rules) {
   std::vector<std::vector<unsigned>> all;
   std::vector<unsigned> heads(n, 0);
-  const auto reaches = [&](unsigned from, unsigned to) {  // by heads; at most n of them
+  const auto reaches = [&](unsigned from, unsigned to) {  // along heads; at most n steps
     for (unsigned steps = 0; steps <= n; ++steps, from = heads[from - 1]) {
       if (from == to) return true;
       if (from == 0) return false;
@@ -22,7 +22,7 @@ inline std::vector<std::vector<unsigned>> all_trees(unsigned n, DependencyRules 
     for (unsigned d = 1; d <= n; ++d) {
       roots += heads[d - 1] == 0;
       if (!reaches(d, 0)) return false;
-      for (unsigned k = 1; k <= n && rules.projective; ++k) {  // what an arc covers hangs from it
+      for (unsigned k = 1; k <= n && rules.projective; ++k) {  // under an arc: only descendants
         const unsigned h = heads[d - 1];
         if (((h < k && k < d) || (d < k && k < h)) && !reaches(k, h)) return false;
       }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The one place that knows which version of Catch2 is installed.
+// The only includes of Catch2, for both of its major versions.
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 using Catch::Approx;
@@ -10,6 +10,6 @@ using Catch::Approx;
 
 #include <string>
 
-/// Says why the case that runs was not tested, or not all of it. Where nothing fails, ctest counts
-/// it as skipped.
+/// Marks the running case as skipped, or partly skipped, with the reason. ctest counts a case
+/// without failures as skipped.
 void skip(const std::string& why);

@@ -5,19 +5,19 @@
 
 #include "dynet-like/base/random.h"
 
-/// Choices of a generated test: drawn at random from a seed, or read from a fuzzer's bytes. A copy
-/// repeats the choices.
+/// Choices of a generated test: random numbers from a seed, or a fuzzer's bytes. A copy repeats the
+/// choices.
 class Choices {
  public:
   explicit Choices(std::uint64_t seed) : random_(seed) {}
   explicit Choices(std::span<const std::uint8_t> bytes) : bytes_(bytes), from_bytes_(true) {}
 
-  /// Below n, which is at most 256. Zero once the bytes are used up.
+  /// A number below n <= 256. Zero when the bytes are used up.
   unsigned below(unsigned n) {
     return (from_bytes_ ? next_byte() : static_cast<unsigned>(random_.bits(draws_++) & 0xffffff)) %
            n;
   }
-  /// Between -1 and 1.
+  /// A number between -1 and 1.
   float number() {
     return from_bytes_ ? (static_cast<float>(next_byte()) - 127.5f) / 127.5f
                        : static_cast<float>(random_.uniform(draws_++)) * 2 - 1;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kMostCheckpoints = 3;
 
-/// A graph that lives beside the one under test, and runs between its actions.
+/// A second graph, which runs between the actions of the graph under test.
 class Neighbour {
  public:
   explicit Neighbour(unsigned width) : width_(width), model_(width) { start(); }
@@ -25,7 +25,7 @@ class Neighbour {
   }
 
  private:
-  void start() {  // now and then without a graph in between
+  void start() {  // every other time the old graph is destroyed first
     if (turn_ % 2 == 0) graph_.reset();
     graph_ = std::make_unique<ComputationGraph>(turn_ % 10 != 0);
     random_ = std::make_unique<RandomGraph>(*graph_, model_, width_, turn_);
@@ -66,7 +66,7 @@ class Run {
       }
       for (const Expression& x : random_.vectors()) ask(x);
       differentiate(false);
-    } catch (const NumericError& e) {  // the rest is not told
+    } catch (const NumericError& e) {  // ends the program
       if (!mode_.check && !mode_.switching) throw;
     }
     return std::move(log_);
@@ -134,7 +134,7 @@ class Run {
     if (!mode_.inference) graph_.backward(loss, full || mode_.full);
     ask(loss);
     for (const Expression& e : {x, y, x}) {
-      // A parameter's gradient is the sum of several passes, and of other threads' graphs.
+      // The gradient of a parameter is a sum over passes, and over graphs of other threads.
       if (graph_.nodes[e.i]->form->kind.value == Kind::parameter) continue;
       note(GraphAnswer::gradient, "gradient of node " + std::to_string(e.i),
            mode_.inference ? std::vector<float>() : as_vector(e.gradient()));
@@ -160,7 +160,7 @@ class Run {
     random_.forget_stale();
   }
 
-  // Afterwards the graph is as it was.
+  // Provokes an error and restores the graph.
   void make_a_mistake() {
     const std::size_t size = graph_.size();
     const Expression x = any();
@@ -192,7 +192,7 @@ class Run {
     note(GraphAnswer::error, caught + (same_size ? " error" : " error, and the graph differs"), {});
   }
 
-  // Not by gradients, which differ by rounding.
+  // Not by gradients, which differ by rounding from mode to mode.
   void update() {
     std::vector<float> w = as_vector(model_.w.values()), b = as_vector(model_.b.values());
     for (float& x : w) x *= 0.9f;
@@ -203,7 +203,7 @@ class Run {
     graph_.invalidate();
   }
 
-  // All nodes that there are have seen what was there.
+  // All nodes are computed first, so that they have read the old values.
   void change_what_pointers_point_to() {
     random_.vectors().back().value();
     model_.number = choices_.number();
@@ -229,7 +229,7 @@ class Run {
   unsigned turn_ = 0, checkpoints_ = 0;
 };
 
-// How far a number may be off, in units of the largest of its answer.
+// Tolerance, relative to the largest number of an answer.
 constexpr float kRounding = 2e-4f;
 
 bool equal(const GraphAnswer& a, const GraphAnswer& b, bool same_bits) {

@@ -7,46 +7,46 @@
 #include "tests/exec/random_graph.h"
 #include "tests/support/choices.h"
 
-/// A way to run a program. The values are the same in all of them.
+/// A way to run a program. All modes have the same values.
 struct GraphMode {
   const char* name;
   bool batched = true;
   bool immediate = false;
-  bool inference = false;    ///< backward passes are left out
-  bool switching = false;    ///< inference and checks go on and off in the middle
-  bool check = false;        ///< looks for NaN and infinities
-  bool asks = false;         ///< asks for every value as soon as its node is made
-  bool interleaved = false;  ///< another graph lives and runs between the actions
-  bool full = false;         ///< all backward passes keep all gradients
+  bool inference = false;    ///< without backward passes
+  bool switching = false;    ///< inference and checks are switched between actions
+  bool check = false;        ///< with the validity check
+  bool asks = false;         ///< requests every value as soon as its node is made
+  bool interleaved = false;  ///< with a second graph that runs between the actions
+  bool full = false;         ///< backward passes store all gradients
   std::optional<unsigned> gradient_buffer{};
 };
 
 /// Settings of a random program.
 struct GraphProgram {
-  unsigned width = 4;         ///< of the vectors
-  unsigned actions = 30;      ///< at most
-  bool changes = false;       ///< parameters, and what pointers point to, change in the middle
-  bool shares_model = false;  ///< with other threads: gradients of parameters are not looked at
+  unsigned width = 4;         ///< size of the vectors
+  unsigned actions = 30;      ///< upper bound
+  bool changes = false;       ///< parameters and targets of pointers change in the middle
+  bool shares_model = false;  ///< with other threads: gradients of parameters are not compared
 };
 
-/// A result that a program requested; a log has them in order.
+/// A result of a program; the log lists results in order.
 struct GraphAnswer {
   enum Kind { value, gradient, error } kind;
   std::string what;
-  std::vector<float> numbers;  ///< empty if this mode does not tell
+  std::vector<float> numbers;  ///< empty if the mode has no such result
 };
 using GraphLog = std::vector<GraphAnswer>;
 
-/// Builds and runs a graph as `choices` say: nodes are added, values and gradients asked for, the
-/// graph run again, checkpoints made and reverted, mistakes made, parameters changed. The mode has
-/// no part in the choices.
+/// Builds and runs a graph as `choices` determine: adds nodes, requests values and gradients, runs
+/// forward again, makes and reverts checkpoints, provokes errors, changes parameters. The choices
+/// do not depend on the mode.
 GraphLog run_program(const GraphProgram& program, Choices choices, const GraphMode& mode,
                      RandomGraph::Model& model);
-/// The same over a model of its own.
+/// Runs the program over a new model.
 GraphLog run_program(const GraphProgram& program, const Choices& choices, const GraphMode& mode);
 
-/// In what two logs agree; what is not of the same bits may differ by rounding.
+/// Results of two logs that must have the same bits; all others may differ by rounding.
 enum class SameBits { none, values, all };
 
-/// The first difference between two logs, or nothing.
+/// Description of the first difference between two logs; empty if there is none.
 std::string first_difference(const GraphLog& expected, const GraphLog& got, SameBits same);

@@ -1,6 +1,6 @@
-// The main function of all test programs. Catch2 returns the number of failed assertions, which a
-// number that means "skipped" cannot be told from: here it is 1 where anything failed, and kSkipped
-// where nothing did and every case that ran was skipped.
+// Main function of all test programs. It returns 1 if anything failed, and kSkipped if nothing
+// failed and every case was skipped. (Catch2 returns the number of failed assertions, which may
+// equal kSkipped.)
 #define CATCH_CONFIG_RUNNER
 #include <cstdio>
 #include <cstdlib>
@@ -46,11 +46,11 @@ int run_cases(const char* program, const char* which) {
 
 CATCH_REGISTER_LISTENER(Cases)
 
-// Weak: benchmarks that run cases have a main function of their own.
+// Weak: benchmarks that run cases define main themselves.
 [[gnu::weak]] int main(int argc, char** argv) {
-  setenv("DYNET_VERIFY", "1", 0);  // every plan, here and in programs that tests start
+  setenv("DYNET_VERIFY", "1", 0);  // verifies every plan, also in programs that tests start
   const int result = Catch::Session().run(argc, argv);
-  if (ran.empty()) return result;  // a list was asked for, or the command line is wrong
+  if (ran.empty()) return result;  // a list was requested, or the command line is wrong
   if (result != 0) return 1;
   return ran.size() == skipped.size() ? kSkipped : 0;
 }

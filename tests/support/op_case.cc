@@ -23,7 +23,7 @@ namespace dynet::test {
 
 namespace {
 
-// 14 shapes at a time.
+// Repetitions of the 14 draws of shapes.
 constexpr unsigned kRepeat = DYNET_SANITIZED ? 4 : 16;
 
 std::string text(const std::vector<Dim>& dims) {
@@ -51,7 +51,7 @@ bool any_nan(const T* v, std::size_t n) {
   return std::any_of(v, v + n, [](T x) { return std::isnan(x); });
 }
 
-/// Draws operand values that float holds exactly.
+/// Draws operand values that are exact in float.
 class Values {
  public:
   Values(const OpCase& c, std::uint64_t seed) : case_(c), random_(seed) {}
@@ -102,7 +102,7 @@ std::vector<float> floats(const std::vector<double>& v) {
 
 Expression constant_of(ComputationGraph& g, const Array& x) { return input(g, x.dim, floats(x.v)); }
 
-/// A parameter has no batch; a batched variable is a flat one seen in another shape.
+/// A parameter has no batch; a batched variable is a reshaped vector.
 Expression variable_of(ComputationGraph& g, ParameterCollection& model, const Array& x) {
   const bool flat = x.dim.bd != 1;
   Parameter p = model.add_parameters(flat ? Dim({static_cast<unsigned>(x.dim.size())}) : x.dim,
@@ -112,20 +112,20 @@ Expression variable_of(ComputationGraph& g, ParameterCollection& model, const Ar
   return flat ? reshape(e, x.dim) : e;
 }
 
-/// A constant that is as many nodes as a variable, so that both are on one level of the graph.
+/// A constant with as many nodes as a variable, so that both have one depth in the graph.
 Expression as_far_constant_of(ComputationGraph& g, const Array& x) {
   if (x.dim.bd == 1) return constant_of(g, x);
   return reshape(constant_of(g, {Dim({static_cast<unsigned>(x.dim.size())}), x.v}), x.dim);
 }
 
-/// A number made of all elements of y, each with a weight of its own.
+/// Sum of all elements of y with random weights.
 Expression weighted(ComputationGraph& g, const Expression& y, Values& values) {
   const Dim d = y.dim();
   const Expression e = sum_elems(cmult(y, input(g, d, values.weights(d.size()))));
   return d.bd == 1 ? e : sum_batches(e);
 }
 
-/// Operand shapes to try, with their number as a seed; returns how many there were.
+/// Calls f for drawn operand shapes, with a seed for each; returns the number of draws.
 template <class F>
 unsigned for_shapes(const OpCase& c, unsigned repeat, F f) {
   struct Kind {
@@ -185,7 +185,7 @@ unsigned check_values(const OpCase& c) {
 
 namespace {
 
-/// Checks backward of a loss in a graph against central differences, and float against double.
+/// Checks backward of a loss against central differences, and float against double.
 void check_loss(const OpCase& c, ComputationGraph& g, const Expression& loss,
                 const std::vector<Expression>& operands) {
   GradientCheckOptions all;
@@ -224,7 +224,7 @@ unsigned check_gradients_of(const OpCase& c) {
       INFO(c.name << " of " << text(dims) << "with variables " << mask);
       const Expression loss = weighted(g, c.build(x), values);
       check_loss(c, g, loss, x);
-      // Only constants: nothing to do, and zero gradients.
+      // Constants only: backward computes nothing, gradients are zero.
       if (mask == 0) {
         g.backward(loss);
         for (const Expression& e : x) {
@@ -298,14 +298,14 @@ void compare_plans(const GraphStore& graph, NodeId loss, double tolerance) {
     gradients =
         std::max(gradients, difference(one.gradients[id].data(), many.gradients[id].data(), n));
   }
-  CHECK(values == 0);  // what a node runs together with has no part in its value
+  CHECK(values == 0);  // a value does not depend on its batch
   CHECK(gradients <= tolerance);
 }
 
 constexpr unsigned kCopies = 6;
-constexpr unsigned kMany = 41, kSharing = 35;  // of so many, so many that share what they can
+constexpr unsigned kMany = 41, kSharing = 35;  // of kMany nodes, kSharing share operands
 
-/// Makes a third of the elements extreme, and in some runs all.
+/// Replaces a third of the elements by extreme values, in some draws all elements.
 void make_extreme(const OpCase& c, std::uint64_t seed, std::vector<Array>& xs) {
   Shapes random(Shapes::plain, seed);
   const bool whole = random.below(4) == 0;
@@ -338,7 +338,8 @@ void build_nodes(const OpCase& c, const std::vector<Dim>& dims, std::uint64_t se
     }
     operands.push_back(std::move(x));
   }
-  // Taken in another order than made, so that the operands of a batch do not lie side by side.
+  // Nodes are built in another order than their operands, so that operands of a batch are not
+  // adjacent.
   std::vector<Expression> losses;
   for (unsigned copy = 0; copy < copies; ++copy)
     made.results.push_back(c.build(operands[copy * 5 % copies]));
@@ -444,7 +445,7 @@ unsigned check_extremes(const OpCase& c) {
 
 namespace {
 
-/// The operation, the shapes and the line are told.
+/// Checks that the message has the operation, the shapes and the line.
 template <class E>
 void check_throws(const OpCase& c, const Operand& x) {
   bool thrown = false;
@@ -489,7 +490,7 @@ unsigned check_bad_shapes(const OpCase& c) {
         break;
     }
     CHECK(g.size() == size);
-    // The graph goes on as if nothing had been tried.
+    // The graph is usable after the error.
     const Expression e = c.build(x);
     const Array expected = c.reference(with_variant(xs, 0));
     Executor<float> run(g.store());

@@ -13,12 +13,12 @@
 #include "dynet-like/shape/dim.h"
 #include "tests/support/sanitized.h"
 
-// One case per operation: its operands' shapes, how it is written, and a naive loop in double. From
-// it come the tests of value, gradient, batching, extreme values and bad shapes.
+// Test case of one operation: shapes of its operands, a call, and a naive loop in double. Tests of
+// value, gradient, batching, extreme values and bad shapes are derived from it.
 
 namespace dynet::test {
 
-/// Seven sizes' indices, then the batch element.
+/// Indices along seven dimensions, then the batch element.
 using Place = std::array<unsigned, kMaxTensorDim + 1>;
 constexpr unsigned kBatch = kMaxTensorDim;
 
@@ -33,7 +33,7 @@ struct Array {
   Dim dim;
   std::vector<double> v;
 
-  /// Sizes of one and a batch of one repeat.
+  /// Element at a place; sizes of one and a batch of one are broadcast.
   double at(const Place& p) const;
   double at(unsigned i, unsigned j = 0, unsigned batch = 0) const {
     return at(Place{i, j, 0, 0, 0, 0, 0, batch});
@@ -41,7 +41,7 @@ struct Array {
 };
 /// The array of shape `dim` whose element at a place is f(place).
 Array fill(const Dim& dim, const std::function<double(const Place&)>& f);
-/// A class for each batch element: others with another variant.
+/// A class for each batch element, different for each variant.
 std::vector<unsigned> classes_of(const Dim& dim, unsigned variant);
 /// f of every element.
 Array map(const Array& x, const std::function<double(double)>& f);
@@ -58,34 +58,34 @@ class Shapes {
   Shapes(Kind kind, std::uint64_t seed) : kind_(kind), state_(seed) {}
   std::uint64_t below(std::uint64_t n);
   bool coin() { return below(2) == 0; }
-  /// A size: 1 to 4, always 1, often 0, now and then one around those of a GPU's warps and blocks,
-  /// or 64 for the first two and then 8, as the kind of draw says.
+  /// A size. By kind: 1 to 4; 1; often 0; sometimes around the sizes of a GPU's warps and blocks;
+  /// 64 for the first two sizes and then 8.
   unsigned size();
-  /// A size that is never zero.
+  /// A size above zero.
   unsigned positive();
-  /// A batch size: the draw's, or now and then one.
+  /// A batch size: `full_batch` or, sometimes, one.
   unsigned batch();
-  /// The draw's.
+  /// The batch size of the kind.
   unsigned full_batch() const { return kind_ == batched ? 3 : kind_ == large ? 4 : 1; }
-  /// Up to `rank` sizes and a batch.
+  /// A shape with up to `rank` dimensions and a batch.
   Dim any(unsigned rank = 3);
   Dim vector() { return Dim({size()}, batch()); }
   Dim matrix() { return Dim({size(), size()}, batch()); }
-  /// `d` with some sizes and the batch replaced by one: broadcasts to d.
+  /// `d` with some sizes, or the batch, replaced by one: it broadcasts to d.
   Dim reduced(Dim d);
   Kind kind() const { return kind_; }
 
  private:
   Kind kind_;
-  bool at_border_ = false;  // one large size is enough
-  unsigned drawn_ = 0;      // sizes
+  bool at_border_ = false;  // at most one size at a border
+  unsigned drawn_ = 0;      // number of sizes drawn
   std::uint64_t state_;
 };
 
 /// Arguments of the builder.
 struct Operand : std::vector<Expression> {
   ComputationGraph* graph = nullptr;
-  unsigned variant = 0;  ///< for what may differ from node to node of a batch, such as an index
+  unsigned variant = 0;  ///< selects attributes that may differ within a batch, such as an index
 };
 /// Arguments of the naive loop.
 struct Arrays : std::vector<Array> {
@@ -105,29 +105,29 @@ struct OpCase {
   std::function<Array(const Arrays&)> reference;
 
   double low = -1.5, high = 1.5;   ///< range of operand values
-  std::vector<double> kinks = {};  ///< operand values keep away from these
+  std::vector<double> kinks = {};  ///< operand values avoid these
   bool distinct = false;           ///< no two operand values are close
-  bool empty = true;               ///< sizes of zero make sense
-  bool same_operand = true;        ///< one expression may be all operands, where shapes permit
+  bool empty = true;               ///< sizes of zero are valid
+  bool same_operand = true;        ///< one expression may be every operand, if shapes permit
   double value_tolerance = 1e-10;  ///< in double
   double float_tolerance = 1e-5;
   double gradient_tolerance = 1e-5;   ///< in double
-  std::vector<double> extremes = {};  ///< operand values from which no NaN may come
+  std::vector<double> extremes = {};  ///< operand values for which the result must not be NaN
   std::vector<BadShapes> bad = {};
-  std::vector<unsigned> shared = {};  ///< operands that must be one node to run as one batch
-  bool random = false;                ///< draws again whenever built
-  unsigned draws = ~0u;  ///< at most this many of each kind of shapes, where they are slow
+  std::vector<unsigned> shared = {};  ///< operands that must be one node in a batch
+  bool random = false;                ///< draws differ in every node
+  unsigned draws = ~0u;  ///< at most this many of each kind of shapes, for slow operations
 };
 
-/// Each of these returns how many draws of shapes and values it looked at.
+/// Checks of a case; each returns its number of draws of shapes and values.
 ///
-/// Value in both precisions against the naive loop.
+/// Compares the value in both precisions with the naive loop.
 unsigned check_values(const OpCase& c);
-/// Backward against central differences in double, for every choice of constant and variable
-/// operands, one operand in all places, and a result with several users; backward in float against
-/// double. Three in four draws take one of the choices.
+/// Compares backward with central differences in double, for every choice of constant and variable
+/// operands, one expression as every operand, and a result with several users; compares backward in
+/// float with double. Three of four draws use one of the choices.
 unsigned check_gradients_of(const OpCase& c);
-/// Many nodes run as one batch against one by one, values and gradients.
+/// Compares values and gradients of many nodes, batched and one by one.
 unsigned check_batches(const OpCase& c);
 unsigned check_extremes(const OpCase& c);
 
@@ -138,19 +138,18 @@ struct Nodes {
   std::vector<Expression> results;
   Expression loss;
 };
-/// Looks at such nodes of many shapes, of some at the borders of a GPU's warps and blocks, of many
-/// with extreme values, at so many that what they share gets its gradient in parts, or at large
-/// ones that share what they must. Returns how many there were.
+/// Calls `look` for nodes of many shapes, of shapes at the borders of a GPU's warps and blocks,
+/// with extreme values, for so many nodes that gradients of shared operands are summed in parts, or
+/// for large nodes that share operands. Returns the number of draws.
 enum class Draw { small, borders, extremes, shared, large };
 unsigned for_nodes(const OpCase& c, Draw draw, unsigned repeat,
                    const std::function<void(const Nodes&)>& look);
-/// The largest difference, relative to values above one; infinite where only one is NaN or
-/// infinite.
+/// Largest difference, relative for values above one; infinite where only one is NaN or infinite.
 double largest_difference(const float* a, const float* b, std::size_t n);
 unsigned check_bad_shapes(const OpCase& c);
 
-/// Runs a check on all cases and prints how many draws there were. Cases whose names begin with the
-/// same word are of one operation, which needs `least` draws.
+/// Runs a check on all cases and prints the number of draws. Cases whose names begin with the same
+/// word are of one operation, which needs `least` draws.
 void check_all(const std::string& title, const std::vector<OpCase>& cases,
                unsigned (*check)(const OpCase&), unsigned least);
 
@@ -158,7 +157,7 @@ constexpr unsigned kLeastDraws = DYNET_SANITIZED ? 50 : 200;
 
 }  // namespace dynet::test
 
-/// The tests of a family: `cases` is an expression that gives a vector of OpCase.
+/// Tests of a family: `CASES` is an expression for a vector of OpCase.
 #define DYNET_OP_TESTS(FAMILY, CASES)                                          \
   TEST_CASE(FAMILY ": values") {                                               \
     using namespace ::dynet::test;                                             \

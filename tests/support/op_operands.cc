@@ -1,4 +1,4 @@
-// The shapes and values of operands.
+// Shapes and values of operands.
 #include <algorithm>
 #include <iterator>
 #include <numeric>

@@ -1,5 +1,5 @@
 #pragma once
 
-/// Runs the cases that Catch2 finds by `which`, for a program with a main function of its own.
-/// Returns how many assertions failed.
+/// Runs the cases that match `which`, for a program with its own main function. Returns the number
+/// of failed assertions.
 int run_cases(const char* program, const char* which);

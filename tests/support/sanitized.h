@@ -1,7 +1,7 @@
 #pragma once
 
-// Sanitizers have the heap to themselves and keep what was freed: tests that count allocations or
-// measure memory look here.
+// Sanitizers replace the heap and keep freed memory: tests that count allocations or measure memory
+// check DYNET_SANITIZED.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define DYNET_SANITIZED 1
 #elif defined(__has_feature)

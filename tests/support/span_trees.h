@@ -9,7 +9,8 @@
 
 namespace dynet::test {
 
-/// Scores of spans, of which some may be forbidden, or whole numbers, of which many sums are equal.
+/// Scores of spans; optionally some are forbidden, or all are whole numbers, so that many sums are
+/// equal.
 inline SpanScores some_span_scores(unsigned words, unsigned labels, std::uint64_t key,
                                    bool whole = false, bool forbids = false) {
   const RandomStream random(key);
@@ -25,8 +26,8 @@ inline SpanScores some_span_scores(unsigned words, unsigned labels, std::uint64_
   return s;
 }
 
-/// All trees of the words from `first` to `last`, forbidden ones too, in lexicographic order; with
-/// scores as best_span_trees adds them up. Trees without labels have kAnyLabel and no scores.
+/// All trees over the words [first, last], including forbidden ones, in lexicographic order, with
+/// scores added in the order of best_span_trees. Trees without labels have kAnyLabel and no scores.
 inline std::vector<ScoredSpans> all_span_trees(const SpanScores& s, bool with_labels,
                                                unsigned first, unsigned last) {
   std::vector<ScoredSpans> all;

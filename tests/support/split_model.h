@@ -7,7 +7,7 @@
 
 namespace dynet::test {
 
-/// A tagger in three parts, each with a device of its own: null is where the graph is.
+/// A tagger in three parts, each with its own device; null: the device of the graph.
 class SplitModel {
  public:
   struct Devices {
@@ -60,7 +60,7 @@ class SplitModel {
   Devices at_;
 };
 
-/// Results of some updates of a `SplitModel`, with graphs on a device of their own.
+/// Results of some updates of a `SplitModel`, with graphs on their own device.
 struct SplitOutcome {
   std::vector<float> losses, of_words, parameters;
 };
