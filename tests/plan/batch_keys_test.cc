@@ -17,7 +17,7 @@ TEST_CASE("BatchKeys assigns one key to equal nodes, with edges from the keys of
     const Graph g = random_graph(seed);
     const auto n = static_cast<NodeId>(g.nodes.size());
     const auto begin = static_cast<NodeId>(seed % n);
-    s.number(g, begin, n, first_arg.data());
+    s.assign(g, begin, n, first_arg.data());
     REQUIRE(s.of.size() == n - begin);
     shared += s.all.size() < n - begin;
     std::vector<std::uint32_t> count(s.all.size());
@@ -62,7 +62,7 @@ TEST_CASE("BatchKeys separates thousands of keys") {
   BatchKeys s;
   std::vector<std::uint32_t> first_arg(g.nodes.size());
   for (int again = 0; again < 2; ++again) {
-    s.number(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
+    s.assign(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
     REQUIRE(s.all.size() == 2 * kCount);
     for (const BatchKey& one : s.all) REQUIRE(one.count == 2);
     for (std::size_t k = 0; k < 2 * kCount; ++k) REQUIRE(s.of[k] == s.of[k + 2 * kCount]);
@@ -105,7 +105,7 @@ TEST_CASE("BatchKeys separates nodes of one kind by shared operands and long lis
   std::vector<std::uint32_t> first_arg(g.nodes.size());
   const auto n = static_cast<NodeId>(g.nodes.size());
   for (int again = 0; again < 2; ++again) {
-    s.number(g, begin, n, first_arg.data());
+    s.assign(g, begin, n, first_arg.data());
     REQUIRE(s.all.size() == expected);
     for (const BatchKey& one : s.all)
       for (NodeId id = begin + (again ? 0 : one.first % 97); id < n; id += 97)
@@ -123,7 +123,7 @@ TEST_CASE("BatchKeys separates products of one matrix by the operand before the 
   for (const NodeId bias : {1u, 65u, 129u, 65u, 1u}) g.add(sum, {3}, {bias, 200, 0});
   BatchKeys s;
   std::vector<std::uint32_t> first_arg(g.nodes.size());
-  s.number(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
+  s.assign(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
   CHECK(std::vector(s.of.begin() + 201, s.of.end()) == std::vector<std::uint32_t>{2, 3, 4, 3, 2});
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("BatchKeys has a number of edges that does not grow with the nodes") {
     g.add(user, {3}, {g.add(k % 2 ? in : twice, {3}), g.add(k % 2 ? twice : in, {3})});
   BatchKeys s;
   std::vector<std::uint32_t> first_arg(g.nodes.size());
-  s.number(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
+  s.assign(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
   CHECK(s.all.size() == 3);
   CHECK(s.edges.size() == 2);
 }

@@ -273,7 +273,7 @@ TEST_CASE("the cache misses after NodeKindTable::forget") {
   for (int k = 0; k < 3; ++k) CHECK(is_known(graph(3)) == (k == 2));
   table.forget();
   const Graph other = graph(4);
-  CHECK(other.keys[0] == 0);
+  CHECK(other.kinds[0] == 0);
   CHECK_FALSE(is_known(other));
 }
 

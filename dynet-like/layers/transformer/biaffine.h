@@ -13,7 +13,8 @@ namespace dynet {
 ///     s_k(h, d) = h' U_k d + u_k' h + v_k' d + b_k
 ///
 /// (Dozat and Manning, ICLR 2017, "Deep biaffine attention for neural dependency parsing"). With
-/// one kind, the scores of all pairs of a sentence are the arcs of structures/dependency_trees/op.h.
+/// one kind, the scores of all pairs of a sentence are the arcs of
+/// structures/dependency_trees/op.h.
 ///
 /// `new_graph` must be called first; without it the functions throw ArgumentError. A call that
 /// throws leaves the layer unchanged.

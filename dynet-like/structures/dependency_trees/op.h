@@ -21,8 +21,8 @@
 // (Grassmann, Taksar, Heyman 1985), so that scores of +-1e4 lose no digits to cancellation. With
 // `single_root`, exactly one word has the root as its head; both algorithms have a variant for it.
 //
-// Errors: ShapeError for arcs that are not {n+1, n+1}. structures/dependency_trees/dependency_decoding.h has the best trees
-// and samples.
+// Errors: ShapeError for arcs that are not {n+1, n+1}.
+// structures/dependency_trees/dependency_decoding.h has the best trees and samples.
 
 namespace dynet {
 

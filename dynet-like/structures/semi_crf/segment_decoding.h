@@ -7,7 +7,8 @@
 
 namespace dynet {
 
-/// Scores of a semi-Markov chain as numbers, see structures/semi_crf/op.h. Matrices are column-major.
+/// Scores of a semi-Markov chain as numbers, see structures/semi_crf/op.h. Matrices are
+/// column-major.
 struct SegmentScores {
   unsigned labels = 0, longest = 0, length = 0;
   std::vector<float> scores;       ///< {labels * longest, length}
