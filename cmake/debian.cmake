@@ -1,7 +1,7 @@
 # The .deb packages that tools/deb makes: the library, what programs are compiled with, the tools.
 # See docs/packaging.md.
 set(debian "${PROJECT_SOURCE_DIR}/packaging/debian")
-set(library_package "libdynet-like${PROJECT_VERSION_MAJOR}")
+set(library_package "libdynet-like${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
 
 # Who signs: the variables of Debian's tools.
 set(debian_name "$ENV{DEBFULLNAME}")
