@@ -1,7 +1,7 @@
 # Debian packages of tools/deb: the library, its headers, the tools.
 # See docs/packaging.md.
 set(debian "${PROJECT_SOURCE_DIR}/packaging/debian")
-set(library_package "libdynet-like${PROJECT_VERSION_MAJOR}")
+set(library_package "libdynet-like${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
 
 # Maintainer, from the variables of Debian's tools.
 set(debian_name "$ENV{DEBFULLNAME}")

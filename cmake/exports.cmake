@@ -8,6 +8,9 @@ set(dynet_symbol_kinds _ZN _ZNK _ZNR _ZNO _ZNKR _ZNKO _ZTVN _ZTTN _ZTIN _ZTSN _Z
 # A pattern in `global` overrides one in `local`, so these patterns spell "not 3cpu" letter by letter.
 set(dynet_shown_names "5dynet[!3]*" "5dynet3[!c]*" "5dynet3c[!p]*" "5dynet3cp[!u]*")
 
+# The binary interface changes with the second number of a version, as in `find_package`.
+set(dynet_abi "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
+
 if(BUILD_SHARED_LIBS AND UNIX AND NOT APPLE)
   set(dynet_exports "${CMAKE_CURRENT_BINARY_DIR}/exports.map")
   set(patterns "")
@@ -17,14 +20,14 @@ if(BUILD_SHARED_LIBS AND UNIX AND NOT APPLE)
     endforeach()
   endforeach()
   file(CONFIGURE OUTPUT "${dynet_exports}" CONTENT
-    "DYNET_LIKE_${PROJECT_VERSION_MAJOR} {\n  global:\n${patterns}  local:\n    *;\n};\n")
+    "DYNET_LIKE_${dynet_abi} {\n  global:\n${patterns}  local:\n    *;\n};\n")
 endif()
 
 # Sets the version of a library, and the exported symbols of a shared one. A shared library in its own folder finds the
 # others there.
 function(dynet_export target)
   set_target_properties(${target} PROPERTIES
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    VERSION ${PROJECT_VERSION} SOVERSION ${dynet_abi})
   if(dynet_exports)
     target_link_options(${target} PRIVATE "LINKER:--version-script=${dynet_exports}")
     set_target_properties(${target} PROPERTIES LINK_DEPENDS "${dynet_exports}" INSTALL_RPATH "$ORIGIN")

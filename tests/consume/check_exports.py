@@ -11,7 +11,7 @@ import sys
 # Mangled names of the namespace's members for the dynamic linker; cmake/exports.cmake has the same kinds.
 SHOWN = re.compile(r"_Z(T[VTISC]|Tc.*_|T[hv]n?[\dn_]+_|GV|Z|GVZ)?N[KRO]*5dynet(?!3cpu)")
 # The node that all of them belong to.
-NODE = re.compile(r"DYNET_LIKE_\d+")
+NODE = re.compile(r"DYNET_LIKE_\d+\.\d+")
 
 
 def output(*command):

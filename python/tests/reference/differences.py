@@ -123,19 +123,31 @@ def shown(key):
     """A case as the page has it."""
     name, _, batch = key.partition("|")
     name, _, variant = name.partition("/")
-    with_batch = {"": "", "1": ", without a minibatch", "3": ", minibatches"}[batch]
-    return f"`{name}`{f' ({variant})' if variant else ''}{with_batch}"
+    size = {"": "", "1": "no minibatch", "3": "minibatch"}[batch]
+    note = ", ".join(part for part in (variant, size) if part)
+    return f"`{name}`{f' ({note})' if note else ''}"
+
+
+def grouped(table, name_of):
+    """Rows (names, reason), those with one reason in one row."""
+    names = {}
+    for key, why in sorted(table.items()):
+        names.setdefault(why, []).append(name_of(key))
+    return [(", ".join(each), why) for why, each in names.items()]
 
 
 def tables():
-    lines = ["| function | what differs |", "|---|---|"]
-    lines += [f"| `{name}` | {why} |" for name, why in sorted(SIGNATURES.items())]
-    lines += ["", "| case | what the old wheel does |", "|---|---|"]
-    lines += [f"| {shown(key)} | {why} |" for key, why in sorted(VALUES.items())]
-    lines += [f"| {shown(key)} | refuses {why} |" for key, why in sorted(REFUSED.items())]
-    lines += ["", "| the old wheel | here | where, and why |", "|---|---|---|"]
-    lines += [f"| {old.replace('|', ', ')} | {new.replace('|', ', ')} | {why} |"
-              for _, old, new, why in CALLS]
+    lines = ["| function | difference |", "|---|---|"]
+    lines += [f"| {names} | {why} |" for names, why in grouped(SIGNATURES, "`{}`".format)]
+    lines += ["", "| case | the old wheel |", "|---|---|"]
+    lines += [f"| {names} | {why} |" for names, why in grouped(VALUES, shown)]
+    lines += [f"| {names} | refuses {why} |" for names, why in grouped(REFUSED, shown)]
+    lines += ["", "| the old wheel | here | place and reason |", "|---|---|---|"]
+    reasons = {}
+    for _, old, new, why in CALLS:
+        reasons.setdefault((old, new), []).append(why)
+    lines += [f"| {old.replace('|', ', ')} | {new.replace('|', ', ')} | {'; '.join(why)} |"
+              for (old, new), why in reasons.items()]
     return "\n".join(lines)
 
 
