@@ -253,7 +253,7 @@ TEST_CASE("Rnnlm transformer: token by token, the probabilities are those of the
       const std::vector<float> whole = losses_of(model, sentence);
       dynet::ComputationGraph graph;
       model.begin_graph(graph, false);
-      model.begin_pieces();
+      model.begin_sentences();
       unsigned before = Vocabulary::kEnd;
       for (std::size_t t = 0; t < whole.size(); ++t) {
         const unsigned token = t < sentence.size() ? sentence[t] : Vocabulary::kEnd;
@@ -274,7 +274,7 @@ TEST_CASE("Rnnlm transformer: several sentences go on by a token at once") {
   const std::vector<float> of_second = losses_of(model, second);
   dynet::ComputationGraph graph;
   model.begin_graph(graph, false);
-  model.begin_pieces();
+  model.begin_sentences();
   std::vector<unsigned> before = {Vocabulary::kEnd, Vocabulary::kEnd};
   for (std::size_t t = 0; t < first.size(); ++t) {
     const std::vector<unsigned> tokens = {first[t], second[t]};
@@ -328,7 +328,7 @@ TEST_CASE("Rnnlm transformer: training drops out of vectors, all parts of layers
     Model model(transformer(Positions::kSinusoidal), 9);
     dynet::ComputationGraph graph;
     model.begin_graph(graph, training);
-    model.begin_pieces();
+    model.begin_sentences();
     if (by_step)
       model.step({3});
     else

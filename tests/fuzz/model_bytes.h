@@ -94,10 +94,10 @@ inline std::string odd_number(Draws& draws, std::size_t width) {
                                                   0x7fffffff,
                                                   0x80000000,
                                                   0xffffffff,
-                                                  0x100000000,
-                                                  0x7fffffffffffffff,
-                                                  0x8000000000000000,
-                                                  0xffffffffffffffff};
+                                                  std::uint64_t{1} << 32,
+                                                  ~std::uint64_t{0} >> 1,
+                                                  std::uint64_t{1} << 63,
+                                                  ~std::uint64_t{0}};
   std::string bytes;
   io_detail::append_number(bytes, kOdd[draws.below(kOdd.size())]);
   return bytes.substr(0, width);
