@@ -80,6 +80,8 @@ TEST_CASE("looking in DyNet's ways changes no bit of training") {
         saver.save(s.e);
       },
       [](Small& s) { s.m.gradient_l2_norm(); },
+      [](Small& s) { s.e.get_storage(); },
+      [](Small& s) { s.e.p->grads[0].v[0] += 0.0f; },
   };
   const std::vector<float> plain = Small().train([](Small&) {});
   for (std::size_t k = 0; k < looks.size(); ++k) {

@@ -282,16 +282,6 @@ TEST_CASE("nodes are found by their place in the graph") {
   CHECK_THROWS_AS(cg.get_value(17), IndexError);
 }
 
-TEST_CASE("values of parameters may be used like pointers") {
-  ParameterCollection m;
-  Parameter p = m.add_parameters({2}, ParameterInitConst(3));
-  CHECK(as_vector(*p.values()) == std::vector<float>{3, 3});
-  CHECK(p.values()->d == Dim({2}));
-  TensorTools::set_elements(*p.values(), {4, 5});
-  CHECK(as_vector(p.values()) == std::vector<float>{4, 5});
-  CHECK(as_vector(*p.gradients()) == std::vector<float>{0, 0});
-}
-
 TEST_CASE("an initializer in DyNet's form") {
   struct Counting : ParameterInit {
     void initialize_params(Tensor& values) const override {

@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/run/grad_check.h"
 #include "examples/nlp/classifier/model.h"
 #include "examples/nlp/classifier/train.h"
-#include "examples/nlp/common/model_file.h"
 #include "tests/examples/helpers.h"
+#include "tests/examples/model_checks.h"
 #include "tests/support/catch.h"
 
 namespace classifier_test {
@@ -81,18 +80,12 @@ TEST_CASE("Classifier: gradients are right, with and without dropout") {
   const Corpus corpus = some_texts();
   for (const Encoder encoder : kAllEncoders) {
     Model model(describe({}, small(encoder, 0.4f), corpus), 7);
-    for (const bool training : {false, true}) {
-      dynet::ComputationGraph graph;
-      graph.set_seed(3);
-      const dynet::GradientReport report =
-          dynet::check_gradients(loss_of(model, graph, corpus, training));
-      INFO(report);
-      CHECK(report.ok());
-      // Words and two for the labels; three of each LSTM; two of each width.
-      const std::size_t lstm = encoder == Encoder::kCnn ? 0 : 2 * 3;
-      const std::size_t cnn = encoder == Encoder::kLstm ? 0 : 3 * 2;
-      CHECK(report.parameters == 3 + lstm + cnn);
-    }
+    // Words and two for the labels; three of each LSTM; two of each width.
+    const std::size_t lstm = encoder == Encoder::kCnn ? 0 : 2 * 3;
+    const std::size_t cnn = encoder == Encoder::kLstm ? 0 : 3 * 2;
+    check_gradients_of(
+        [&](auto& graph, bool training) { return loss_of(model, graph, corpus, training); },
+        3 + lstm + cnn);
   }
 }
 
@@ -151,14 +144,8 @@ TEST_CASE("Classifier: words are known by their letters, unless their case count
 TEST_CASE("Classifier: dropout is for training") {
   const Corpus corpus = some_texts();
   Model model(describe({}, small(Encoder::kBoth, 0.5f), corpus), 7);
-  const auto loss = [&](bool training, std::uint64_t seed) {
-    dynet::ComputationGraph graph;
-    graph.set_seed(seed);
-    return as_scalar(graph.forward(loss_of(model, graph, corpus, training)));
-  };
-  CHECK(loss(false, 1) == loss(false, 2));
-  CHECK(loss(true, 1) == loss(true, 1));
-  CHECK(loss(true, 1) != loss(true, 2));
+  check_dropout_of(
+      [&](auto& graph, bool training) { return loss_of(model, graph, corpus, training); });
 }
 
 TEST_CASE("Classifier: scores, those of the most frequent label, and labels that are new") {
@@ -195,12 +182,10 @@ TEST_CASE("Classifier: scores, those of the most frequent label, and labels that
 }
 
 TEST_CASE("Classifier: a saved model is the same model") {
-  const TemporaryFolder folder;
   const Corpus corpus = some_texts();
   for (const Encoder encoder : kAllEncoders) {
     Model model(describe({{8, 1, 1}}, small(encoder, 0.3f), corpus), 7);
-    nlp::save_model(folder.path("model"), model);
-    const std::unique_ptr<Model> loaded = nlp::load_model<Model>(folder.path("model"));
+    const auto loaded = saved_and_loaded<Model, TrainSettings>(model);
     CHECK(loaded->description().words == model.description().words);
     CHECK(loaded->description().labels == model.description().labels);
     CHECK(loaded->description().most_frequent == "music");
@@ -211,8 +196,6 @@ TEST_CASE("Classifier: a saved model is the same model") {
       CHECK(predict(*loaded, sample.words).probabilities ==
             predict(model, sample.words).probabilities);
     }
-    nlp::save_model(folder.path("again"), *loaded);
-    CHECK((read_file(folder.path("again")) == read_file(folder.path("model"))));
   }
 }
 

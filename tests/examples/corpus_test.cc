@@ -2,8 +2,6 @@
 
 #include "examples/nlp/tagger/corpus.h"
 
-#include <cstdlib>
-#include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -224,11 +222,8 @@ TEST_CASE("A byte order mark and a missing last line end do no harm") {
 }
 
 TEST_CASE("The real data sets are read whole") {
-  const char* const data = std::getenv("DYNET_DATA");
-  if (data == nullptr) {
-    skip("DYNET_DATA names no folder with ud-ewt, wnut17 and wikigold");
-    return;
-  }
+  const std::string data = data_folder("ud-ewt, wnut17 and wikigold");
+  if (data.empty()) return;
   const std::string folder = data;
   const auto check = [&](const std::string& file, Format format, std::size_t sentences,
                          std::size_t words) {

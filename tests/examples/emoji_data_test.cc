@@ -316,12 +316,4 @@ TEST_CASE("Emoji: gathered from the packages, whose absence is said") {
 
 }  // namespace emoji_data_test
 
-#else
-
-#include "tests/support/catch.h"
-
-TEST_CASE("Emoji: the data of the program") {
-  skip("the program emoji is not built without FreeType, HarfBuzz and pugixml");
-}
-
 #endif

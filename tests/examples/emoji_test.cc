@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/run/grad_check.h"
 #include "examples/mixed/emoji/model.h"
 #include "examples/mixed/emoji/sheet.h"
-#include "examples/nlp/common/model_file.h"
+#include "examples/mixed/emoji/train.h"
 #include "tests/examples/helpers.h"
+#include "tests/examples/model_checks.h"
 #include "tests/support/catch.h"
 
 namespace emoji_test {
@@ -132,17 +132,11 @@ TEST_CASE("Emoji: choices of inputs") {
 TEST_CASE("Emoji: gradients are right, with and without dropout") {
   const Corpus corpus = some_emoji();
   Model model(small(Inputs::all(), 0.3f), 7);
-  for (const bool training : {false, true}) {
-    dynet::ComputationGraph graph;
-    graph.set_seed(3);
-    const dynet::GradientReport report =
-        dynet::check_gradients(loss_of(model, graph, corpus, training));
-    INFO(report);
-    CHECK(report.ok());
-    // Two for each of three layers of pictures, words, two of a row's first layer, four for each
-    // part to be added, the vector that is always there, and two for each kind of label.
-    CHECK(report.parameters == 3 * 2 + 1 + 2 + 3 * 4 + 1 + 2 * 2);
-  }
+  // Two for each of three layers of pictures, words, two of a row's first layer, four for each
+  // part to be added, the vector that is always there, and two for each kind of label.
+  check_gradients_of(
+      [&](auto& graph, bool training) { return loss_of(model, graph, corpus, training); },
+      3 * 2 + 1 + 2 + 3 * 4 + 1 + 2 * 2);
 }
 
 TEST_CASE("Emoji: predictions fit the loss, alone and in company") {
@@ -224,14 +218,8 @@ TEST_CASE("Emoji: a model refuses unfit pictures and encodes new words as 0") {
 
 TEST_CASE("Emoji: dropout is for training") {
   Model model(small(Inputs::all(), 0.5f), 7);
-  const auto loss = [&](bool training, std::uint64_t seed) {
-    dynet::ComputationGraph graph;
-    graph.set_seed(seed);
-    return as_scalar(graph.forward(loss_of(model, graph, some_emoji(), training)));
-  };
-  CHECK(loss(false, 1) == loss(false, 2));
-  CHECK(loss(true, 1) == loss(true, 1));
-  CHECK(loss(true, 1) != loss(true, 2));
+  check_dropout_of(
+      [&](auto& graph, bool training) { return loss_of(model, graph, some_emoji(), training); });
 }
 
 TEST_CASE("Emoji: scores of all choices, and of what is most frequent") {
@@ -284,21 +272,17 @@ TEST_CASE("Emoji: scores of all choices, and of what is most frequent") {
 }
 
 TEST_CASE("Emoji: a saved model is the same model") {
-  const TemporaryFolder folder;
   Description description = small(Inputs::parse("image,table"), 0.3f);
   description.split = {{7, 1, 2}};
   description.split_seed = 5;
   Model model(description, 7);
-  nlp::save_model(folder.path("model"), model);
-  const std::unique_ptr<Model> loaded = nlp::load_model<Model>(folder.path("model"));
+  const auto loaded = saved_and_loaded<Model, TrainSettings>(model);
   CHECK(loaded->description().split.parts == description.split.parts);
   CHECK(loaded->description().split_seed == 5);
   CHECK(loaded->description().settings.inputs == Inputs::parse("image,table"));
   CHECK(loaded->description().subgroups == description.subgroups);
   for (const Sample& sample : some_emoji())
     CHECK(predict(*loaded, sample).subgroups == predict(model, sample).subgroups);
-  nlp::save_model(folder.path("again"), *loaded);
-  CHECK((read_file(folder.path("again")) == read_file(folder.path("model"))));
 }
 
 TEST_CASE("Emoji: contact sheets have wrong answers first") {
@@ -315,13 +299,5 @@ TEST_CASE("Emoji: contact sheets have wrong answers first") {
 }
 
 }  // namespace emoji_test
-
-#else
-
-#include "tests/support/catch.h"
-
-TEST_CASE("Emoji: the parts of the program") {
-  skip("the program emoji is not built without FreeType, HarfBuzz and pugixml");
-}
 
 #endif

@@ -2,13 +2,12 @@
 
 #include "examples/nlp/tagger/evaluate.h"
 
-#include <cstdlib>
-#include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "examples/nlp/common/text.h"
+#include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
 namespace evaluate_test {
@@ -129,12 +128,9 @@ TEST_CASE("The most frequent tag per word") {
 }
 
 TEST_CASE("The baseline of English-EWT is the known one") {
-  const char* const data = std::getenv("DYNET_DATA");
-  if (data == nullptr) {
-    skip("DYNET_DATA names no folder with ud-ewt");
-    return;
-  }
-  const std::string folder = std::string(data) + "/ud-ewt/";
+  const std::string data = data_folder("ud-ewt");
+  if (data.empty()) return;
+  const std::string folder = data + "/ud-ewt/";
   const Baseline baseline(read_corpus(folder + "train.conllu").corpus);
   Scores scores;
   for (const Sentence& sentence : read_corpus(folder + "test.conllu").corpus) {

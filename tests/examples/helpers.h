@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -44,6 +45,13 @@ std::string error_from(Action action) {
     return error.what();
   }
   return "no error";
+}
+
+/// Name of the folder with data sets; empty, after `skip`, where DYNET_DATA names none.
+inline std::string data_folder(const std::string& sets) {
+  const char* const data = std::getenv("DYNET_DATA");
+  if (data == nullptr) skip("DYNET_DATA names no folder with " + sets);
+  return data == nullptr ? "" : data;
 }
 
 /// Output of the program of the Debian package bible-kjv; empty where it is not installed.

@@ -193,4 +193,32 @@ TEST_CASE("from text to trees: the parser takes its tags from a tagger") {
             "--hidden 4 --epochs 1 || :");
 }
 
+TEST_CASE("Empty input: nothing in, nothing out") {
+  for (const AnyProgram& each : all_programs()) {
+    INFO(each.program.name);
+    const Desk desk(each);
+    desk.must("train --model model; touch empty; echo old > out");
+    CHECK(desk.must("apply < /dev/null").empty());
+    CHECK(desk.must("apply -i empty").empty());
+    CHECK(desk.must("apply -i empty -o out; cat out").empty());
+    // Blank lines are no sentences either.
+    desk.must("printf '\\n\\n' | apply > out");
+    if (each.program.name != "rnnlm") CHECK(desk.must("tr -d '\\n' < out").empty());
+  }
+}
+
+TEST_CASE("Empty input: there is nothing to learn from, or to be scored on") {
+  for (const AnyProgram& each : all_programs()) {
+    INFO(each.program.name);
+    const Desk desk(each);
+    desk.must("train --model model; touch empty; printf '\\n \\n' > blank");
+    for (const std::string none : {"empty", "blank"}) {
+      desk.refuses("DATA=" + none + " train --model new", 1, none + " holds no ");
+      desk.refuses("train --dev " + none + " --model new", 1, none + " holds no ");
+      desk.refuses("train --test " + none + " --model new", 1, none + " holds no ");
+      desk.refuses("p eval -m model -d " + none, 1, none + " holds no ");
+    }
+  }
+}
+
 }  // namespace input_run_test

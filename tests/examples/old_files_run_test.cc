@@ -1,5 +1,6 @@
 // Files of version 0.1.0: models that predict what they did, checkpoints that can be resumed.
-// They were made of four copies of the sentence of `all_programs`, with sizes of 2 and two epochs.
+// They were made of four copies of the sentence of `all_programs`, with sizes of 2 and two epochs,
+// and checkpoints alone of 40 copies.
 
 #include <filesystem>
 #include <string>
@@ -48,6 +49,39 @@ TEST_CASE("Files of version 0.1.0 load, and their runs go on") {
     CHECK(contains(resumed, "resuming after epoch 2\n"));
     CHECK(contains(resumed, "epoch 3: "));
     desk.must("apply -i in");
+  }
+}
+
+TEST_CASE("Old checkpoints: a run goes on as it began") {
+  struct Old {
+    std::string program, name;    ///< and what its figure is called
+    std::vector<double> figures;  ///< that version 0.1.0 went on to print of epochs 3 and 4
+    std::string settings;         ///< that it began with
+  };
+  const std::vector<Old> all = {
+      {"tagger", "loss", {1.0380, 1.0013}, "\"learning-rate\":0.002,\"decay\":0.8,\"clip\":5,"},
+      {"rnnlm", "perplexity", {4.94, 4.91}, "\"learning-rate\":0.005,\"decay\":0.6,\"clip\":5,"},
+      {"treelstm", "loss", {4.6704, 4.6469}, "\"learning-rate\":0.001,\"decay\":1,\"clip\":5,"},
+      {"parser", "loss", {3.3939, 3.3234}, "\"learning-rate\":0.002,\"decay\":0.8,\"clip\":5,"}};
+  for (const Old& old : all) {
+    const Desk desk(any_program(old.program));
+    desk.write("model.checkpoint", read_file((kFolder / (old.program + ".checkpoint")).string()));
+    const std::string out = desk.must("EPOCHS=4 train --model model --resume --report report");
+    INFO(out);
+    CHECK(contains(out, "resuming after epoch 2\n"));
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::string start = "epoch " + std::to_string(3 + i) + ": " + old.name + " ";
+      const std::string line = line_with(out, start);
+      CHECK(numbers_of(line.substr(start.size(), line.find(',') - start.size())).at(0) ==
+            Approx(old.figures[i]).margin(0.0005));
+    }
+    const std::string settings = desk.read("report");
+    INFO(settings);
+    CHECK(contains(settings, old.settings));
+    // Options that differ from the start of the run are refused.
+    desk.refuses("train --model model --resume --clip 1", 1,
+                 "model.checkpoint began with --clip 5");
+    desk.must("p eval -m model -d data");
   }
 }
 

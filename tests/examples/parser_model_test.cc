@@ -8,13 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "dynet-like/run/grad_check.h"
-#include "examples/nlp/common/model_file.h"
-#include "examples/nlp/common/text.h"
 #include "examples/nlp/parser/model.h"
 #include "examples/nlp/parser/train.h"
 #include "tests/examples/helpers.h"
+#include "tests/examples/model_checks.h"
 #include "tests/nn/naive.h"
+#include "tests/support/all_trees.h"
 #include "tests/support/catch.h"
 
 namespace parser_model_test {
@@ -54,27 +53,6 @@ ModelSettings of_arcs(bool crossing, float dropout = 0) {
   settings.label = 3;
   settings.character = crossing ? 4 : 0;
   return settings;
-}
-
-/// All heads of so many words that make a tree with one root.
-std::vector<std::vector<unsigned>> all_trees(unsigned words, bool crossing) {
-  std::vector<std::vector<unsigned>> trees;
-  std::vector<unsigned> heads(words, 0);
-  const auto is_tree = [&] {
-    if (std::count(heads.begin(), heads.end(), 0u) != 1) return false;
-    for (unsigned i = 1; i <= words; ++i) {
-      unsigned at = i, steps = 0;
-      while (at != 0 && ++steps <= words) at = heads[at - 1];
-      if (at != 0) return false;
-    }
-    return crossing || is_projective(heads);
-  };
-  while (true) {
-    if (is_tree()) trees.push_back(heads);
-    unsigned k = 0;
-    while (k < words && ++heads[k] > words) heads[k++] = 0;
-    if (k == words) return trees;
-  }
 }
 
 /// All weights away from where they begin, and so large that words make a difference.
@@ -214,15 +192,9 @@ TEST_CASE("Parser: the network computes what its description says") {
 TEST_CASE("Parser: gradients are right, with and without dropout") {
   const Treebank sentences = sentences_of({1, 4, 3});
   Model model(describe(small(0.3f), sentences), 7);
-  for (const bool training : {false, true}) {
-    dynet::ComputationGraph graph;
-    graph.set_seed(3);
-    const dynet::GradientReport report =
-        dynet::check_gradients(loss_of(model, graph, sentences, training));
-    INFO(report);
-    CHECK(report.ok());
-    CHECK(report.parameters == 2 + 4 * 3 + 9);
-  }
+  check_gradients_of(
+      [&](auto& graph, bool training) { return loss_of(model, graph, sentences, training); },
+      2 + 4 * 3 + 9);
 }
 
 TEST_CASE("Parser: takes the best of the moves that are allowed") {
@@ -321,7 +293,7 @@ TEST_CASE(
     for (const Sentence& sentence : sentences) {
       const Encoded encoded = model.encode(sentence);
       const auto words = static_cast<unsigned>(sentence.size());
-      const auto trees = all_trees(words, crossing);
+      const auto trees = dynet::test::all_trees(words, {.projective = !crossing});
       CHECK(trees.size() ==
             std::vector<std::size_t>{0, 1, 2, crossing ? 9u : 7u, crossing ? 64u : 30u}[words]);
       const auto count = static_cast<unsigned>(model.description().labels.size());
@@ -380,15 +352,9 @@ TEST_CASE("Parser of arcs: gradients are right, with and without dropout") {
   const Treebank sentences = sentences_of({1, 4, 3});
   for (const bool crossing : {false, true}) {
     Model model(describe(of_arcs(crossing, 0.3f), sentences), 7);
-    for (const bool training : {false, true}) {
-      dynet::ComputationGraph graph;
-      graph.set_seed(3);
-      const dynet::GradientReport report =
-          dynet::check_gradients(loss_of(model, graph, sentences, training));
-      INFO(report);
-      CHECK(report.ok());
-      CHECK(report.parameters == 2 + 4 * 3 + 1 + 4 + 2 + 4 + (crossing ? 1 + 2 * 3 : 0));
-    }
+    check_gradients_of(
+        [&](auto& graph, bool training) { return loss_of(model, graph, sentences, training); },
+        2 + 4 * 3 + 1 + 4 + 2 + 4 + (crossing ? 1 + 2 * 3 : 0));
   }
 }
 
@@ -459,25 +425,16 @@ TEST_CASE("Parser: characters tell unknown words apart") {
 TEST_CASE("Parser: dropout is for training") {
   const Treebank sentences = sentences_of({4, 3});
   Model model(describe(small(0.5f), sentences), 7);
-  const auto loss = [&](bool training, std::uint64_t seed) {
-    dynet::ComputationGraph graph;
-    graph.set_seed(seed);
-    return as_scalar(graph.forward(loss_of(model, graph, sentences, training)));
-  };
-  CHECK(loss(false, 1) == loss(false, 2));
-  CHECK(loss(true, 1) == loss(true, 1));
-  CHECK(loss(true, 1) != loss(true, 2));
-  CHECK(loss(true, 1) != loss(false, 1));
+  check_dropout_of(
+      [&](auto& graph, bool training) { return loss_of(model, graph, sentences, training); });
 }
 
 TEST_CASE("Parser: a saved model is the same model") {
-  const TemporaryFolder folder;
   const Treebank sentences = sentences_of({4, 7, 5});
   ModelSettings settings = small(0.3f);
   settings.character = 6;
   Model model(describe(settings, sentences), 7);
-  nlp::save_model(folder.path("model"), model);
-  const std::unique_ptr<Model> loaded = nlp::load_model<Model>(folder.path("model"));
+  const auto loaded = saved_and_loaded<Model, TrainSettings>(model);
   CHECK(loaded->description().settings.dropout == 0.3f);
   const Parsed before = parse_all(model, sentences, {2}, "before");
   const Parsed after = parse_all(*loaded, sentences, {2}, "after");
@@ -486,13 +443,6 @@ TEST_CASE("Parser: a saved model is the same model") {
     check_same(loaded->description().baseline.parse(sentences[i]),
                model.description().baseline.parse(sentences[i]));
   }
-  nlp::save_model(folder.path("again"), *loaded);
-  CHECK((read_file(folder.path("again")) == read_file(folder.path("model"))));
-  CHECK(contains(error_from([&] {
-                   nlp::load_checkpoint<nlp::Checkpoint<Model, TrainSettings>>(
-                       folder.path("model"));
-                 }),
-                 "holds 'parser model 1', expected 'parser checkpoint 1'"));
 }
 
 }  // namespace parser_model_test

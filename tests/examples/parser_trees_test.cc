@@ -1,8 +1,6 @@
 // The parser's reader and writer of CoNLL-U, its transitions and its oracle.
 
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -13,6 +11,7 @@
 #include "examples/nlp/parser/evaluate.h"
 #include "examples/nlp/parser/transitions.h"
 #include "tests/examples/helpers.h"
+#include "tests/support/all_trees.h"
 #include "tests/support/catch.h"
 
 namespace parser_trees_test {
@@ -61,19 +60,6 @@ bool no_arcs_cross(const Heads& heads) {
     }
   }
   return true;
-}
-
-/// Calls `use` with all trees of so many words.
-template <typename Use>
-void for_all_trees(unsigned words, Use use) {
-  Heads heads(words, 0);
-  while (true) {
-    if (is_tree(heads)) use(heads);
-    std::size_t at = 0;
-    while (at < words && heads[at] == words) heads[at++] = 0;
-    if (at == words) return;
-    ++heads[at];
-  }
 }
 
 /// The oracle's moves are allowed, two for each word, and build the heads and labels.
@@ -156,7 +142,7 @@ TEST_CASE("Parser: a sentence that is no tree of words is refused with its line"
 TEST_CASE("Parser: every tree of up to five words, its projective form, and the oracle") {
   std::size_t trees = 0, changed = 0;
   for (unsigned words = 1; words <= 5; ++words) {
-    for_all_trees(words, [&](const Heads& heads) {
+    for (const Heads& heads : dynet::test::all_trees(words, {.projective = false})) {
       ++trees;
       CAPTURE(heads);
       const bool good = no_arcs_cross(heads);
@@ -168,7 +154,7 @@ TEST_CASE("Parser: every tree of up to five words, its projective form, and the 
       for (std::size_t i = 0; i < words; ++i) CHECK((lifted[i] == 0) == (heads[i] == 0));
       changed += lifted != heads;
       check_round_trip(lifted);
-    });
+    }
   }
   CHECK(trees == 1 + 2 + 9 + 64 + 625);
   CHECK(changed > 0);
@@ -247,12 +233,9 @@ TEST_CASE("Parser: scores, with and without punctuation, and the trivial parser"
 }
 
 TEST_CASE("Parser: the trees of English-EWT come out of the oracle as they went in") {
-  const char* const data = std::getenv("DYNET_DATA");
-  if (data == nullptr) {
-    skip("DYNET_DATA names no folder with ud-ewt");
-    return;
-  }
-  const Treebank sentences = read_conllu(std::string(data) + "/ud-ewt/dev.conllu", Trees::kRead);
+  const std::string data = data_folder("ud-ewt");
+  if (data.empty()) return;
+  const Treebank sentences = read_conllu(data + "/ud-ewt/dev.conllu", Trees::kRead);
   CHECK(sentences.size() == 2001);
   CHECK(count_words(sentences) == 25147);
   std::size_t lifted_trees = 0, lifted_arcs = 0;

@@ -74,15 +74,6 @@ inline std::string line_with(const std::string& text, const std::string& part) {
   return "no line with '" + part + "' in: " + text;
 }
 
-/// The command with another value behind an option.
-inline std::vector<std::string> replaced(std::vector<std::string> command,
-                                         const std::string& option, const std::string& value) {
-  for (std::size_t i = 0; i + 1 < command.size(); ++i) {
-    if (command[i] == option) command[i + 1] = value;
-  }
-  return command;
-}
-
 /// The figures of a line, without the signs behind them.
 inline std::vector<double> numbers_of(const std::string& line) {
   std::vector<double> numbers;
@@ -93,51 +84,4 @@ inline std::vector<double> numbers_of(const std::string& line) {
     if (end != word.c_str() && *end == '\0') numbers.push_back(value);
   }
   return numbers;
-}
-
-/// Printed losses of `epochs` epochs of training.
-inline std::string losses_of(const Result& trained, int epochs) {
-  INFO(trained.out + trained.err);
-  REQUIRE(trained.code == 0);
-  std::string text;
-  for (int i = 1; i <= epochs; ++i) {
-    const std::string line = line_with(trained.out, "epoch " + std::to_string(i) + ": loss");
-    text += line.substr(0, line.find(',')) + "\n";
-  }
-  return text;
-}
-
-/// A run that `train(model, more options)` starts and the clock stops goes on where it was, and
-/// ends where an unbroken one does: `score(model)` is the same.
-template <typename Train, typename Score>
-void check_stopped_by_clock(Train train, Score score) {
-  REQUIRE(train("whole", {}).code == 0);
-  const Result stopped = train("parts", {"--max-seconds", "1e-6"});
-  REQUIRE(stopped.code == 0);
-  CHECK(contains(stopped.out, "epoch 1 ("));
-  CHECK(contains(stopped.out, "as --max-seconds asks"));
-  const Result resumed = train("parts", {"--resume"});
-  INFO(resumed.out + resumed.err);
-  REQUIRE(resumed.code == 0);
-  CHECK(contains(resumed.out, "resuming after epoch 0 and 1 updates"));
-  CHECK(score("parts") == score("whole"));
-}
-
-/// `eval(file)` refuses what is left of a model file that was cut, and one in which a bit is
-/// another.
-template <typename Eval>
-void check_broken_models(const Program& program, const TemporaryFolder& folder,
-                         const std::string& model, Eval eval) {
-  const std::string bytes = read_file(model);
-  for (const std::size_t size :
-       {std::size_t{0}, std::size_t{10}, bytes.size() / 2, bytes.size() - 1}) {
-    program.check_refused(eval(folder.write("cut.model", bytes.substr(0, size))), "cut.model");
-  }
-  std::string changed = bytes;
-  changed[changed.size() / 2] = static_cast<char>(changed[changed.size() / 2] ^ 1);
-  program.check_refused(eval(folder.write("altered.model", changed)), "altered.model");
-  program.check_refused(eval(folder.write("text.model", "this is not a model\n")), "text.model");
-  program.check_refused(
-      eval(model + ".checkpoint"),
-      "holds '" + program.name + " checkpoint 1', expected '" + program.name + " model 1'");
 }

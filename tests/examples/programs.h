@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -60,60 +61,48 @@ inline const std::vector<AnyProgram>& all_programs() {
   return all;
 }
 
-/// A new folder with `data` to learn from and `in` for the command that makes lines of lines.
-/// Scripts of the shell run there; in them `p` is the program, `train` trains a small model, on
-/// `data` unless DATA names another file, and `apply` is that command with `model`; `start` does
-/// the same in place of the shell, with signals as a terminal sends them, and `start_training` does
-/// what `train` does.
-class Desk {
+/// A new folder of a program. Scripts of the shell run there; in them `p` is the program.
+class ProgramFolder {
  public:
-  explicit Desk(const AnyProgram& of, int sentences = 40) : of_(of) {
-    std::string data, in;
-    for (int i = 0; i < sentences; ++i) {
-      data += of.sentence;
-      in += of.its_input;
-    }
-    write("data", data);
-    write("in", in);
+  explicit ProgramFolder(const Program& program) : program_(program) {
+    std::filesystem::create_directories(path(""));
   }
 
-  const Program& program() const { return of_.program; }
+  const Program& program() const { return program_; }
 
   Result sh(const std::string& script) const {
     // The quota is for a program that would read what it writes, and never end.
-    const std::string prelude =
-        "ulimit -f 100000; cd '" + folder_.path("desk") + "'; p() { '" + of_.program.binary +
-        "' \"$@\"; }\n" +
-        "train() { p train --train \"${DATA:-data}\" --epochs ${EPOCHS:-1} --patience 0 " +
-        of_.options + " \"$@\"; }\n" + "apply() { p " + of_.command + " -m model \"$@\"; }\n" +
-        "start() { exec env --default-signal=INT '" + of_.program.binary + "' " + of_.command +
-        " -m model \"$@\"; }\n" + "start_training() { exec env --default-signal=INT '" +
-        of_.program.binary + "' train --train data --epochs ${EPOCHS:-1} --patience 0 " +
-        of_.options + " \"$@\"; }\n";
+    const std::string prelude = "ulimit -f 100000; cd '" + path("") + "'; p() { '" +
+                                program_.binary + "' \"$@\"; }\n" + functions_;
     return Program{"sh", "/bin/sh"}.run(folder_, {"-c", prelude + script});
   }
-  /// The same, of what must succeed.
-  std::string must(const std::string& script) const {
-    const Result result = sh(script);
-    INFO(of_.program.name << ": " << script << "\n" << result.out << result.err);
+  /// The same, of a script that must succeed.
+  Result done(const std::string& script) const {
+    Result result = sh(script);
+    INFO(program_.name << ": " << script << "\n" << result.out << result.err);
     REQUIRE(result.code == 0);
-    return result.out;
+    return result;
   }
+  std::string must(const std::string& script) const { return done(script).out; }
   /// The script fails with this status and one line that has the message in it, and no file is
   /// another one than before.
   void refuses(const std::string& script, int code, const std::string& message) const {
+    INFO(program_.name << ": " << script);
+    CHECK(refuses(script, message) == code);
+  }
+  /// The same with any status, which is returned.
+  int refuses(const std::string& script, const std::string& message) const {
     const std::vector<std::string> before = contents();
     const Result result = sh(script);
-    INFO(of_.program.name << ": " << script << "\n" << result.out << result.err);
-    CHECK(result.code == code);
+    INFO(program_.name << ": " << script << "\n" << result.out << result.err);
     CHECK_FALSE(contains(result.out + result.err, "epoch 1"));
-    of_.program.check_refused(result, message);
+    program_.check_refused(result, message);
     CHECK(contents() == before);
+    return result.code;
   }
 
   std::string read(const std::string& name) const { return read_file(path(name)); }
   void write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories(folder_.path("desk"));
     folder_.write("desk/" + name, text);
   }
   std::string path(const std::string& name) const { return folder_.path("desk/" + name); }
@@ -129,7 +118,7 @@ class Desk {
   /// The names of all files, sorted, with the bytes of each.
   std::vector<std::string> contents() const {
     std::set<std::string> all;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(path("."))) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path(""))) {
       std::string text = entry.path().string();
       std::error_code links_to_itself;
       if (entry.is_regular_file(links_to_itself)) text += ": " + read_file(text);
@@ -139,12 +128,44 @@ class Desk {
   }
   std::vector<std::string> names() const {
     std::set<std::string> all;
-    for (const auto& entry : std::filesystem::directory_iterator(path(".")))
+    for (const auto& entry : std::filesystem::directory_iterator(path("")))
       all.insert(entry.path().filename().string());
     return {all.begin(), all.end()};
   }
 
+ protected:
+  std::string functions_;  ///< of the shell, which scripts begin with
+
  private:
-  const AnyProgram& of_;
   TemporaryFolder folder_;
+  const Program program_;
 };
+
+/// A folder with `data` to learn from and `in` for the command that makes lines of lines. In
+/// scripts `train` trains a small model, on `data` unless DATA names another file, and `apply` is
+/// that command with `model`; `start` does the same in place of the shell, with signals as a
+/// terminal sends them, and `start_training` does what `train` does.
+class Desk : public ProgramFolder {
+ public:
+  explicit Desk(const AnyProgram& of, int sentences = 40) : ProgramFolder(of.program) {
+    const std::string start = "exec env --default-signal=INT '" + of.program.binary + "' ",
+                      usual = " --epochs ${EPOCHS:-1} --patience 0 " + of.options + " \"$@\"; }\n",
+                      applied = of.command + " -m model \"$@\"; }\n";
+    functions_ = "train() { p train --train \"${DATA:-data}\"" + usual + "apply() { p " + applied +
+                 "start() { " + start + applied + "start_training() { " + start +
+                 "train --train data" + usual;
+    std::string data, in;
+    for (int i = 0; i < sentences; ++i) {
+      data += of.sentence;
+      in += of.its_input;
+    }
+    write("data", data);
+    write("in", in);
+  }
+};
+
+inline const AnyProgram& any_program(const std::string& name) {
+  for (const AnyProgram& each : all_programs())
+    if (each.program.name == name) return each;
+  throw std::logic_error("no program " + name);
+}

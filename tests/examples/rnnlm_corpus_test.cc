@@ -1,7 +1,5 @@
 // Input of the language model: lines to tokens and back, vocabularies, minibatches.
 
-#include <cstdlib>
-#include <iostream>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -157,19 +155,16 @@ TEST_CASE("Rnnlm: minibatches hold every sentence once and keep their limits") {
 }
 
 TEST_CASE("Rnnlm: the real data sets are read whole") {
-  const char* const data = std::getenv("DYNET_DATA");
-  if (data == nullptr) {
-    skip("DYNET_DATA names no folder with wikitext2 and shakespeare");
-    return;
-  }
+  const std::string data = data_folder("wikitext2 and shakespeare");
+  if (data.empty()) return;
   ReadOptions words;
-  const Corpus wiki = read_corpus(std::string(data) + "/wikitext2/valid.txt", words);
+  const Corpus wiki = read_corpus(data + "/wikitext2/valid.txt", words);
   CHECK(words.format == Format::kText);
   // 217,646 tokens with one end for each of the lines, of which the blank ones are left out here.
   CHECK(wiki.size() == 2461);
   CHECK(count_words(wiki) == 217646 - (3760 - 2461));
   ReadOptions characters = kCharacters;
-  const Corpus plays = read_corpus(std::string(data) + "/shakespeare/input.txt", characters);
+  const Corpus plays = read_corpus(data + "/shakespeare/input.txt", characters);
   std::set<std::string> distinct;
   std::size_t count = 0;
   for (const Sentence& line : plays) {

@@ -1,14 +1,13 @@
 // The language model as its user meets it: the program itself, in processes of its own.
 
 #include <cmath>
-#include <fstream>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "examples/nlp/common/text.h"
-#include "tests/examples/helpers.h"
-#include "tests/examples/program.h"
+#include "tests/examples/learners.h"
 #include "tests/examples/small_language.h"
 #include "tests/support/catch.h"
 
@@ -16,304 +15,250 @@ namespace rnnlm_run_test {
 
 namespace {
 
-const Program kRnnlm{"rnnlm", RNNLM_BINARY};
-
-Result run(const TemporaryFolder& folder, const std::vector<std::string>& arguments,
-           const std::string& input = "") {
-  return kRnnlm.run(folder, arguments, input);
+/// The settings in the report of a short run.
+nlohmann::json settings_of(const Workshop& shop, const std::string& train) {
+  shop.must("p train -m model --force --report report --max-seconds 1e-6 --train " + train);
+  return nlohmann::json::parse(line_with(shop.read("report"), "settings")).at("settings");
 }
 
-void check_refused(const Result& result, const std::string& message) {
-  kRnnlm.check_refused(result, message);
+void check_settings(const nlohmann::json& settings, const nlohmann::json& wanted) {
+  INFO(settings);
+  for (const auto& [name, value] : wanted.items()) CHECK(settings.at(name) == value);
 }
 
 }  // namespace
 
 TEST_CASE("Rnnlm: train, evaluate in a fresh process, score and sample") {
-  const Workshop shop;
-  const std::string model = shop.folder.path("model");
-  const Result trained =
-      run(shop.folder, with(replaced(shop.train_command("model"), "--epochs", "15"),
-                            {"--test", shop.test, "--patience", "0"}));
-  INFO(trained.out + trained.err);
-  REQUIRE(trained.code == 0);
-  CHECK(contains(trained.out, "train: 400 sentences, "));
-  CHECK(contains(trained.out, ", vocabulary 20\n"));
-  CHECK(contains(trained.out, "epoch 15: perplexity "));
-  CHECK(contains(trained.out, " (3-gram: "));
-  CHECK(contains(trained.err, "epoch 1: 27 % ("));
-  CHECK(contains(trained.err, "tokens/s"));
+  for (const std::string kind : {"", "sinusoidal", "learned", "rotary"}) {
+    INFO(kind);
+    const Workshop shop(kind.empty() ? "rnnlm" : "rnnlm transformer");
+    const Result trained = shop.done("train -m model --epochs 15 --test $test --patience 0" +
+                                     (kind.empty() ? kind : " --positions " + kind));
+    CHECK(contains(trained.out, "train: 400 sentences, "));
+    CHECK(contains(trained.out, ", vocabulary 20\n"));
+    CHECK(contains(trained.out, "model: transformer, 2 layers of 24, 4 heads, full softmax, ") ==
+          !kind.empty());
+    CHECK(contains(trained.out, "epoch 15: perplexity "));
+    CHECK(contains(trained.out, " (3-gram: "));
+    CHECK(contains(trained.err, "epoch 1: 27 % ("));
+    CHECK(contains(trained.err, "tokens/s"));
 
-  const Result scored = run(shop.folder, {"eval", "--model", model, "--data", shop.test});
-  REQUIRE(scored.code == 0);
-  const std::string wanted = line_with(from(trained.out, "\ntest:"), "  rnnlm");
-  CHECK(line_with(scored.out, "  rnnlm") == wanted);
-  const double perplexity = first_figure(wanted);
-  const double trigram = first_figure(line_with(scored.out, "  3-gram"));
-  CHECK(perplexity < 0.95 * trigram);
-  // The language itself: ln 2 for the number, ln 4 for a noun, 0.562 for whether there is a clause,
-  // ln 8 for its noun in three of four sentences, ln 3 for the verb: 5.30 nats for 8 tokens.
-  CHECK(perplexity == Approx(std::exp(5.30 / 8)).epsilon(0.07));
+    const std::string scored = shop.must("p eval --model model --data $test");
+    const std::string wanted = line_with(from(trained.out, "\ntest:"), "  rnnlm");
+    CHECK(line_with(scored, "  rnnlm") == wanted);
+    CHECK(first_figure(wanted) < 0.95 * first_figure(line_with(scored, "  3-gram")));
+    // The language itself: ln 2 for the number, ln 4 for a noun, 0.562 for whether there is a
+    // clause, ln 8 for its noun in three of four sentences, ln 3 for the verb: 5.30 nats for 8
+    // tokens.
+    CHECK(first_figure(wanted) == Approx(std::exp(5.30 / 8)).epsilon(0.07));
 
-  // A verb that agrees with the first noun is likelier than one that agrees with the second.
-  const std::string input =
-      "the cats that the dog saw sleep .\nthe cats that the dog saw sleeps .\n\n"
-      "the zebra sleeps .\n";
-  const Result score = run(shop.folder, {"score", "--model", model}, input);
-  REQUIRE(score.code == 0);
-  const std::vector<std::string> lines = lines_of(score.out);
-  REQUIRE(lines.size() == 4);
-  const double right = first_figure("x " + lines[0]), wrong = first_figure("x " + lines[1]);
-  CHECK(right > wrong + 1);
-  const std::vector<std::string> fields = nlp::split_fields(lines[0], '\t');
-  REQUIRE(fields.size() == 3);
-  CHECK(fields[1] == "9");
-  CHECK(std::stod(fields[2]) == Approx(std::exp(-right / 9)).margin(0.006));
-  CHECK(nlp::split_fields(lines[2], '\t')[1] == "1");
-  CHECK(std::stod(lines[3]) < right);
+    // A verb that agrees with the first noun is likelier than one that agrees with the second.
+    shop.write("in",
+               "the cats that the dog saw sleep .\nthe cats that the dog saw sleeps .\n\n"
+               "the zebra sleeps .\n");
+    const std::vector<std::string> lines = lines_of(shop.must("p score --model model -i in"));
+    REQUIRE(lines.size() == 4);
+    const double right = first_figure("x " + lines[0]), wrong = first_figure("x " + lines[1]);
+    CHECK(right > wrong + 1);
+    const std::vector<std::string> fields = nlp::split_fields(lines[0], '\t');
+    REQUIRE(fields.size() == 3);
+    CHECK(fields[1] == "9");
+    CHECK(std::stod(fields[2]) == Approx(std::exp(-right / 9)).margin(0.006));
+    CHECK(nlp::split_fields(lines[2], '\t')[1] == "1");
+    CHECK(std::stod(lines[3]) < right);
+    CHECK(lines_of(shop.must("p score --model model --threads 3 -i in")) == lines);
 
-  const std::vector<std::string> sample = {"sample", "-m",       model,          "-n",
-                                           "30",     "--prefix", "the cats that"};
-  const Result drawn = run(shop.folder, sample);
-  REQUIRE(drawn.code == 0);
-  const std::vector<std::string> texts = lines_of(drawn.out);
-  REQUIRE(texts.size() == 30);
-  std::size_t like_the_language = 0;
-  for (const std::string& text : texts) {
-    CHECK(text.rfind("the cats that", 0) == 0);
-    const std::vector<std::string> words = nlp::split_words(text);
-    const bool whole = words.size() == 8 && words[3] == "the" && words[5] == "saw" &&
-                       words[6].back() != 's' && words[7] == ".";
-    like_the_language += whole ? 1 : 0;
+    const std::string sample = "p sample -m model -n 30 --prefix 'the cats that' ";
+    const std::string drawn = shop.must(sample);
+    const std::vector<std::string> texts = lines_of(drawn);
+    REQUIRE(texts.size() == 30);
+    std::size_t like_the_language = 0;
+    for (const std::string& text : texts) {
+      CHECK(text.rfind("the cats that", 0) == 0);
+      const std::vector<std::string> words = nlp::split_words(text);
+      const bool whole = words.size() == 8 && words[3] == "the" && words[5] == "saw" &&
+                         words[6].back() != 's' && words[7] == ".";
+      like_the_language += whole ? 1 : 0;
+    }
+    CHECK(like_the_language >= 24);
+    CHECK(shop.must(sample + "--threads 2") == drawn);
+    CHECK(shop.must(sample + "--seed 2") != drawn);
+    const std::vector<std::string> greedy = lines_of(shop.must(sample + "--temperature 0"));
+    for (const std::string& text : greedy) CHECK(text == greedy[0]);
+    CHECK(shop.must(sample + "-o out; cat out") == drawn);
+    shop.refuses("p sample -m model --prefix 'the unicorn'", "the model does not know 'unicorn'");
   }
-  CHECK(like_the_language >= 24);
-  CHECK(run(shop.folder, sample).out == drawn.out);
-  CHECK(run(shop.folder, with(sample, {"--seed", "2"})).out != drawn.out);
-  const Result greedy = run(shop.folder, with(sample, {"--temperature", "0"}));
-  for (const std::string& text : lines_of(greedy.out)) CHECK(text == lines_of(greedy.out)[0]);
-
-  const std::string out = shop.folder.path("out.txt");
-  CHECK(run(shop.folder, with(sample, {"-o", out})).code == 0);
-  CHECK(read_file(out) == drawn.out);
 }
 
 TEST_CASE("Rnnlm: the sampled softmax learns the language as well") {
-  const Workshop shop;
-  const Result result =
-      run(shop.folder,
-          with(replaced(shop.train_command("model"), "--epochs", "15"),
-               {"--loss", "sampled", "--samples", "10", "--patience", "0", "--test", shop.test}));
-  INFO(result.out + result.err);
-  REQUIRE(result.code == 0);
-  CHECK(contains(result.out, "sampled softmax"));
-  CHECK(contains(result.out, "epoch 15: sampled loss "));
-  const std::string test = from(result.out, "\ntest:");
+  const std::string out = Workshop("rnnlm").must(
+      "train -m model --epochs 15 --loss sampled --samples 10 --patience 0 --test $test");
+  CHECK(contains(out, "sampled softmax"));
+  CHECK(contains(out, "epoch 15: sampled loss "));
+  const std::string test = from(out, "\ntest:");
   CHECK(first_figure(line_with(test, "  rnnlm")) < first_figure(line_with(test, "  3-gram")));
 }
 
 TEST_CASE("Rnnlm: characters, several layers, and sgd") {
-  const Workshop shop;
-  const std::string model = shop.folder.path("model");
-  std::vector<std::string> command = replaced(shop.train_command("model"), "--learning-rate", "1");
-  command = replaced(command, "--epochs", "10");
-  const Result result =
-      run(shop.folder,
-          with(command, {"--level", "char", "--layers", "2", "--optimizer", "sgd", "--ngram", "2",
-                         "--batch", "4", "--truncate", "20", "--test", shop.test}));
-  INFO(result.out + result.err);
-  REQUIRE(result.code == 0);
-  CHECK(contains(result.out, "2 layers of 24"));
-  const std::string test = from(result.out, "\ntest:");
+  const Workshop shop("rnnlm");
+  const std::string out = shop.must(
+      "p train --train $train --dev $dev -m model --word 16 --hidden 24 --dropout 0.1 --decay 0.9 "
+      "--learning-rate 1 --epochs 10 --level char --layers 2 --optimizer sgd --ngram 2 --batch 4 "
+      "--truncate 20 --test $test");
+  CHECK(contains(out, "2 layers of 24"));
+  const std::string test = from(out, "\ntest:");
   CHECK(first_figure(line_with(test, "  rnnlm")) < first_figure(line_with(test, "  2-gram")));
-  const Result drawn = run(shop.folder, {"sample", "-m", model, "-n", "3", "--prefix", "the d"});
-  REQUIRE(drawn.code == 0);
-  for (const std::string& text : lines_of(drawn.out)) CHECK(text.rfind("the d", 0) == 0);
-}
-
-TEST_CASE("Rnnlm: the same seed gives the same run, another seed another one") {
-  const Workshop shop;
-  const auto train = [&](const std::string& model, const std::string& seed) {
-    REQUIRE(run(shop.folder, with(shop.train_command(model), {"--seed", seed})).code == 0);
-    return read_file(shop.folder.path(model));
-  };
-  const std::string first = train("a", "5");
-  CHECK(train("b", "5") == first);
-  CHECK(train("c", "6") != first);
-}
-
-TEST_CASE("Rnnlm: a resumed run ends where an unbroken one does") {
-  const Workshop shop;
-  const auto same_file = [&](const std::string& a, const std::string& b) {
-    return read_file(shop.folder.path(a)) == read_file(shop.folder.path(b));
-  };
-  for (const std::string optimizer : {"adam", "sgd"}) {
-    for (const std::string loss : {"full", "sampled"}) {
-      const std::vector<std::string> more = {"--optimizer", optimizer, "--loss",     loss,
-                                             "--samples",   "8",       "--truncate", "4"};
-      REQUIRE(run(shop.folder, with(shop.train_command("whole"), with(more, {"--force"}))).code ==
-              0);
-      const std::vector<std::string> command = with(shop.train_command("parts"), more);
-      REQUIRE(run(shop.folder, with(replaced(command, "--epochs", "2"), {"--force"})).code == 0);
-      const Result resumed = run(shop.folder, with(command, {"--resume"}));
-      INFO(optimizer + " " + loss + "\n" + resumed.out + resumed.err);
-      REQUIRE(resumed.code == 0);
-      CHECK(contains(resumed.out, "resuming after epoch 2\n"));
-      CHECK_FALSE(contains(resumed.out, "epoch 2: "));
-      CHECK(contains(resumed.out, "epoch 3: "));
-      CHECK(same_file("parts", "whole"));
-      CHECK(same_file("parts.checkpoint", "whole.checkpoint"));
-    }
-  }
-  const std::vector<std::string> command = with(shop.train_command("parts"), {"--resume"});
-  check_refused(run(shop.folder, with(command, {"--seed", "9"})),
-                "began with --seed 1: it cannot go on with 9");
-  check_refused(run(shop.folder, with(command, {"--optimizer", "adam"})),
-                "began with --optimizer sgd: it cannot go on with adam");
-  check_refused(run(shop.folder, replaced(command, "--train", shop.dev)),
-                "began with other training data");
-}
-
-TEST_CASE("Rnnlm: a run stopped by the clock goes on where it was") {
-  const Workshop shop;
-  check_stopped_by_clock(
-      [&](const std::string& model, const std::vector<std::string>& more) {
-        return run(shop.folder, with(shop.train_command(model), more));
-      },
-      [&](const std::string& model) {
-        return run(shop.folder, {"eval", "-m", shop.folder.path(model), "-d", shop.dev}).out;
-      });
+  for (const std::string& text : lines_of(shop.must("p sample -m model -n 3 --prefix 'the d'")))
+    CHECK(text.rfind("the d", 0) == 0);
 }
 
 TEST_CASE("Rnnlm: verses, a split, and texts put together again") {
-  const TemporaryFolder folder;
-  std::string text;
-  for (int i = 1; i <= 200; ++i) {
-    text += "Ge1:" + std::to_string(i) +
-            (i % 2 == 0 ? " And God said, Let there be light: and there was light.\n"
-                        : " But the LORD (blessed be he) spake unto Moses; and he heard.\n");
-  }
-  const std::string data = folder.write("verses.txt", text);
-  const std::string model = folder.path("model");
-  const Result result =
-      run(folder, {"train", "--train", data, "--split", "80/10/10", "--model", model, "--word",
-                   "16", "--hidden", "16", "--epochs", "12", "--learning-rate", "0.03"});
-  INFO(result.out + result.err);
-  REQUIRE(result.code == 0);
-  const Result test = run(folder, {"eval", "-m", model, "-d", data, "--part", "test"});
-  REQUIRE(test.code == 0);
-  CHECK(line_with(test.out, "  rnnlm") == line_with(from(result.out, "\ntest:"), "  rnnlm"));
-  CHECK(run(folder,
-            {"sample", "-m", model, "-n", "1", "--temperature", "0", "--prefix", "But the LORD"})
-            .out == "But the LORD (blessed be he) spake unto Moses; and he heard.\n");
+  const Workshop shop("rnnlm");
+  shop.write("verses.txt", verses());
+  const std::string trained = shop.must(
+      "p train --train verses.txt --split 80/10/10 -m model --word 16 --hidden 16 --epochs 12 "
+      "--learning-rate 0.03");
+  CHECK(line_with(shop.must("p eval -m model -d verses.txt --part test"), "  rnnlm") ==
+        line_with(from(trained, "\ntest:"), "  rnnlm"));
+  CHECK(shop.must("p sample -m model -n 1 --temperature 0 --prefix 'But the LORD'") ==
+        "But the LORD (blessed be he) spake unto Moses; and he heard.\n");
   // With or without its reference, a verse has the same score.
-  const Result scores = run(folder, {"score", "-m", model}, "Ge1:2 And God said,\nAnd God said,\n");
-  CHECK(lines_of(scores.out)[0] == lines_of(scores.out)[1]);
+  const std::vector<std::string> scores =
+      lines_of(shop.must("printf 'Ge1:2 And God said,\\nAnd God said,\\n' | p score -m model"));
+  CHECK(scores[0] == scores[1]);
 }
 
-TEST_CASE("Rnnlm: mistakes give one sentence and a non-zero exit") {
-  const Workshop shop;
-  const TemporaryFolder& folder = shop.folder;
-  const auto train_on = [&](const std::string& file) {
-    return run(folder, {"train", "--train", file, "--model", folder.path("never")});
-  };
-  check_refused(train_on("/nowhere.txt"), "cannot open /nowhere.txt: No such file or directory");
-  check_refused(train_on(folder.write("empty", "")), "empty holds no sentence");
-  check_refused(train_on(folder.write("bad", "Ge1:1 In the\nbeginning\n")),
-                "bad:2: expected a verse");
-  check_refused(train_on("/"), "is it a directory?");
-  CHECK_FALSE(std::ifstream(folder.path("never")).good());
-
-  check_refused(run(folder, {}), "no command: expected train, eval, score or sample");
-  check_refused(run(folder, {"fly"}), "unknown command 'fly'");
-  check_refused(run(folder, {"train", "--train", shop.train}), "--model");
-  for (const char* option :
-       {"--dropout", "--hidden", "--samples", "--truncate", "--batch-tokens", "--device"}) {
-    for (const char* wrong : {"nan", "-1", "1e99", "", "0.5x"}) {
-      check_refused(run(folder, with(shop.train_command("m"), {option, wrong})), option);
-    }
-  }
-  const auto refused_option = [&](const std::vector<std::string>& more,
-                                  const std::string& message) {
-    check_refused(run(folder, with(shop.train_command("m"), more)), message);
-  };
-  refused_option({"--loss", "half"}, "unknown loss 'half': expected full or sampled");
-  refused_option({"--optimizer", "x"}, "unknown optimizer 'x': expected adam or sgd");
-  refused_option({"--level", "byte"}, "unknown level 'byte': expected word or char");
-  refused_option({"--format", "xml"}, "unknown format 'xml': expected auto, text or bible");
-  refused_option({"--split", "90/5/5"}, "--split cuts --train into three parts");
-  refused_option({"--resume"}, "m.checkpoint");
-  check_refused(run(folder, {"train", "--train", shop.train, "--model", folder.path("")}),
-                "is a directory, not a model");
-
-  const std::string data = shop.test;
-  check_refused(run(folder, {"eval", "-m", "/nowhere.model", "-d", data}), "/nowhere.model");
-
-  REQUIRE(run(folder, replaced(shop.train_command("good"), "--epochs", "1")).code == 0);
-  const std::string good = folder.path("good");
-  check_broken_models(kRnnlm, folder, good, [&](const std::string& model) {
-    return run(folder, {"eval", "-m", model, "-d", data});
-  });
-  check_refused(run(folder, {"eval", "-m", good, "-d", data, "--part", "test"}),
-                "needs a model trained with --split");
-  check_refused(run(folder, {"score", "-m", good, "-i", "/nowhere.txt"}),
-                "cannot open /nowhere.txt");
-  check_refused(run(folder, {"sample", "-m", good, "-o", "/nowhere/out"}),
-                "cannot save /nowhere/out");
-  check_refused(run(folder, {"sample", "-m", good, "--prefix", "the unicorn"}),
-                "the model does not know 'unicorn'");
-}
-
-TEST_CASE("Rnnlm: help") {
-  const TemporaryFolder folder;
-  const Result help = run(folder, {"--help"});
-  CHECK(help.code == 0);
-  CHECK(contains(help.out, "sample"));
-  CHECK(contains(run(folder, {"train", "--help"}).out, "--samples"));
+TEST_CASE("Rnnlm: data and options that cannot be are refused in a sentence") {
+  const Workshop shop("rnnlm");
+  shop.write("bad", "Ge1:1 In the\nbeginning\n");
+  shop.refuses("p train --train bad -m never", "bad:2: expected a verse");
+  for (const auto& [options, message] :
+       {std::pair("--loss half", "unknown loss 'half': expected full or sampled"),
+        {"--optimizer x", "unknown optimizer 'x': expected adam or sgd"},
+        {"--level byte", "unknown level 'byte': expected word or char"},
+        {"--format xml", "unknown format 'xml': expected auto, text or bible"},
+        {"--network gru", "unknown network 'gru': expected lstm or transformer"},
+        {"--network transformer --hidden 24 --heads 5",
+         "--heads must divide --hidden, got 5 and 24"},
+        {"--network transformer --hidden 24 --word 16",
+         "--word must be as large as --hidden in a transformer, got 16 and 24"},
+        {"--network transformer --hidden 24 --positions rotary --heads 8",
+         "--positions rotary needs a --hidden of an even number for each of --heads"},
+        {"--network transformer --positions none",
+         "unknown positions 'none': expected sinusoidal, learned or rotary"},
+        {"--heads 0", "--heads"},
+        {"--feed-forward 0", "--feed-forward"},
+        {"--context 0", "--context"}})
+    shop.refuses(std::string("p train --train $dev -m never ") + options, message);
 }
 
 TEST_CASE(
     "Rnnlm: little data get more epochs, of smaller updates, unless the user says otherwise") {
-  const TemporaryFolder folder;
-  const auto settings = [&](std::size_t lines, const std::vector<std::string>& more) {
-    std::string text;
-    for (std::size_t i = 0; i < lines; ++i) text += "a b c d e f g h i\n";
-    const std::string report = folder.path("report");
-    const Result trained =
-        run(folder, with({"train", "--train", folder.write("data", text), "--model",
-                          folder.path("model"), "--force", "--report", report, "--word", "1",
-                          "--hidden", "1", "--max-seconds", "1e-6"},
-                         more));
-    INFO(trained.err);
-    REQUIRE(trained.code == 0);
-    return nlohmann::json::parse(line_with(read_file(report), "settings")).at("settings");
+  const Workshop shop("rnnlm");
+  const auto settings = [&](std::size_t lines, const std::string& more = "") {
+    shop.must("yes 'a b c d e f g h i' | head -n " + std::to_string(lines) + " > data");
+    return settings_of(shop, "data --word 1 --hidden 1 " + more);
   };
-  const auto little = settings(1000, {});  // 10,000 words and ends of sentences
-  CHECK(little.at("batch-tokens") == 100);
-  CHECK(little.at("epochs") == 12);
+  const auto little = settings(1000);  // 10,000 words and ends of sentences
+  check_settings(little, {{"batch-tokens", 100}, {"epochs", 12}, {"dropout", 0.5}});
   CHECK(little.at("decay").get<double>() == Approx(std::pow(0.05, 1.0 / 12)).epsilon(1e-4));
-  CHECK(little.at("dropout") == 0.5);
-  const auto more = settings(6000, {});
-  CHECK(more.at("batch-tokens") == 200);
-  CHECK(more.at("epochs") == 8);
-  const auto most = settings(60000, {});
-  CHECK(most.at("batch-tokens") == 1500);
-  CHECK(most.at("epochs") == 6);
-  CHECK(most.at("dropout") == 0.3);
-  const auto characters = settings(6000, {"--level", "char"});  // 108,000
-  CHECK(characters.at("batch-tokens") == 360);
-  CHECK(characters.at("epochs") == 25);
-  CHECK(characters.at("dropout") == 0.3);
-  CHECK(settings(12000, {"--level", "char"}).at("dropout") == 0.1);
-  CHECK(characters.at("learning-rate") == 0.02);
-  const auto chosen = settings(1000, {"--epochs", "3", "--decay", "0.7", "--dropout", "0.1",
-                                      "--batch-tokens", "1000", "--learning-rate", "0.03"});
-  CHECK(chosen.at("batch-tokens") == 1000);
-  CHECK(chosen.at("epochs") == 3);
-  CHECK(chosen.at("decay") == 0.7);
-  CHECK(chosen.at("dropout") == 0.1);
-  CHECK(chosen.at("learning-rate") == 0.03);
+  check_settings(settings(6000), {{"batch-tokens", 200}, {"epochs", 8}});
+  check_settings(settings(60000), {{"batch-tokens", 1500}, {"epochs", 6}, {"dropout", 0.3}});
+  check_settings(
+      settings(6000, "--level char"),  // 108,000
+      {{"batch-tokens", 360}, {"epochs", 25}, {"dropout", 0.3}, {"learning-rate", 0.02}});
+  check_settings(settings(12000, "--level char"), {{"dropout", 0.1}});
+  check_settings(settings(1000,
+                          "--epochs 3 --decay 0.7 --dropout 0.1 --batch-tokens 1000 "
+                          "--learning-rate 0.03"),
+                 {{"batch-tokens", 1000},
+                  {"epochs", 3},
+                  {"decay", 0.7},
+                  {"dropout", 0.1},
+                  {"learning-rate", 0.03}});
   // How long a run is does not decide how it begins, so that it may be prolonged.
-  CHECK(settings(1000, {"--epochs", "3"}).at("decay") == little.at("decay"));
+  CHECK(settings(1000, "--epochs 3").at("decay") == little.at("decay"));
+}
+
+TEST_CASE("Rnnlm transformer: a sentence beyond the context is read in pieces") {
+  const Workshop shop("rnnlm transformer");
+  shop.must("train -m model --epochs 1 --context 3 --positions learned");
+  std::string text;
+  for (int i = 0; i < 50; ++i) text += "the cat that the dog saw sleeps . ";
+  const std::vector<std::string> fields =
+      nlp::split_fields(lines_of(shop.must("echo '" + text + "' | p score -m model")).at(0), '\t');
+  CHECK(fields[1] == "401");
+  CHECK(std::isfinite(std::stod(fields[0])));
+  const std::string drawn =
+      shop.must("p sample -m model -n 1 --longest 410 --prefix '" + text + "'");
+  CHECK(nlp::split_words(drawn).size() >= 400);
+}
+
+TEST_CASE("Rnnlm transformer: another run begins with its weights, and its shape") {
+  const Workshop shop("rnnlm transformer");
+  shop.must("train -m old --epochs 1 --positions learned --heads 2");
+  const std::string train = "p train --train $test --dev $dev --init old --epochs 1 ";
+  CHECK(contains(shop.must(train + "-m new --report report"),
+                 "model: transformer, 2 layers of 24, 2 heads"));
+  check_settings(nlohmann::json::parse(line_with(shop.read("report"), "settings")).at("settings"),
+                 {{"network", "transformer"}, {"positions", "learned"}, {"warmup", 200}});
+  shop.refuses(train + "-m other --network lstm", "--network");
+  shop.refuses(train + "-m other --heads 4", "--heads");
+}
+
+TEST_CASE("Rnnlm transformer: the learning rate grows for as many updates as --warmup says") {
+  const Workshop shop("rnnlm transformer");
+  const auto perplexity = [&](const std::string& warmup) {
+    return first_figure(line_with(
+        shop.must("train -m model --epochs 1 --force --batch-tokens 100 --warmup " + warmup),
+        "  rnnlm"));
+  };
+  const double none = perplexity("0"), one = perplexity("1"), most = perplexity("1000000");
+  CHECK(one == none);      // the first update has the whole rate already
+  CHECK(most > 2 * none);  // hardly a step yet
+}
+
+TEST_CASE("Rnnlm transformer: what the user leaves open fits its size") {
+  const Workshop shop("rnnlm transformer");
+  const auto check = [&](const std::string& options, const nlohmann::json& wanted) {
+    INFO(options);
+    check_settings(settings_of(shop, "$train " + options), wanted);
+  };
+  check("--network transformer --hidden 16", {{"word", 16},
+                                              {"feed-forward", 64},
+                                              {"layers", 2},
+                                              {"warmup", 200},
+                                              {"learning-rate", 0.005},
+                                              {"dropout", 0.2},
+                                              {"positions", "rotary"}});
+  check(
+      "--network transformer --hidden 16 --layers 1 --feed-forward 7 --warmup 3 --word 16 "
+      "--learning-rate 0.004 --level char --dropout 0.4",
+      {{"dropout", 0.4},
+       {"layers", 1},
+       {"feed-forward", 7},
+       {"warmup", 3},
+       {"learning-rate", 0.004}});
+  check("--network transformer --hidden 8 --optimizer sgd", {{"learning-rate", 1}});
+  check("--hidden 4",
+        {{"network", "lstm"}, {"layers", 1}, {"word", 256}, {"warmup", 0}, {"dropout", 0.5}});
+  check("--network transformer --hidden 8 --level char", {{"word", 8}, {"learning-rate", 0.005}});
+}
+
+TEST_CASE("Rnnlm: files from before there was a transformer load, and their run goes on") {
+  const Workshop shop("rnnlm");
+  const std::filesystem::path golden = std::filesystem::path(__FILE__).parent_path() / "golden";
+  shop.must("yes the cat sleeps | head -n 4 > data");
+  shop.write("model", read_file((golden / "rnnlm-lstm.model").string()));
+  shop.write("model.checkpoint", read_file((golden / "rnnlm-lstm.model.checkpoint").string()));
+  // Output of the version that wrote the files.
+  CHECK(contains(shop.must("p eval -m model -d data"),
+                 "  rnnlm             4.81         1.5200          0.6041\n"));
+  const std::string resumed =
+      shop.must("p train --train data --dev data -m model --resume --epochs 3 --patience 0");
+  CHECK(contains(resumed, "resuming after epoch 2\n"));
+  CHECK(contains(resumed, "epoch 3: perplexity 4.91, dev perplexity 4.80"));
+  CHECK(shop.must("echo the cat sleeps | p score -m model") == "-6.2722\t4\t4.80\n");
 }
 
 }  // namespace rnnlm_run_test

@@ -25,20 +25,6 @@ inline std::string sentences(unsigned count, unsigned seed) {
   return text;
 }
 
-/// A new folder with data, and the options that make a small model of them.
-struct Workshop {
-  TemporaryFolder folder;
-  std::string train = folder.write("train.txt", sentences(400, 1));
-  std::string dev = folder.write("dev.txt", sentences(60, 2));
-  std::string test = folder.write("test.txt", sentences(60, 3));
-
-  std::vector<std::string> train_command(const std::string& model) const {
-    return {"train",  "--train",   train,      "--dev",   dev,        "--model", folder.path(model),
-            "--word", "16",        "--hidden", "24",      "--epochs", "4",       "--learning-rate",
-            "0.02",   "--dropout", "0.1",      "--decay", "0.9"};
-  }
-};
-
 /// The first figure of the line: perplexity per word.
 inline double first_figure(const std::string& line) {
   std::istringstream in(line);

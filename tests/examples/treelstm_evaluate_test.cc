@@ -1,7 +1,5 @@
 // Accuracies of roots, nodes and phrases, the confusion matrix, and the most frequent label.
 
-#include <cstdlib>
-#include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -95,12 +93,9 @@ TEST_CASE(
 }
 
 TEST_CASE("Tree scores: the most frequent label of the Stanford Sentiment Treebank") {
-  const char* const data = std::getenv("DYNET_DATA");
-  if (data == nullptr) {
-    skip("DYNET_DATA names no folder with sst");
-    return;
-  }
-  const std::string folder = std::string(data) + "/sst/";
+  const std::string data = data_folder("sst");
+  if (data.empty()) return;
+  const std::string folder = data + "/sst/";
   const Majority majority(read_trees(folder + "train.txt"), 5);
   Scores scores, neutral;
   for (const Tree& t : read_trees(folder + "test.txt")) {

@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/run/grad_check.h"
-#include "examples/nlp/common/model_file.h"
 #include "examples/nlp/treelstm/model.h"
 #include "examples/nlp/treelstm/train.h"
 #include "tests/examples/helpers.h"
+#include "tests/examples/model_checks.h"
 #include "tests/nn/naive.h"
 #include "tests/support/catch.h"
 
@@ -104,15 +103,9 @@ TEST_CASE("Tree-LSTM: the cells compute what the paper says") {
 TEST_CASE("Tree-LSTM: gradients are right, with and without dropout") {
   const Treebank trees = some_trees();
   Model model(describe(small(0.4f), trees), 7);
-  for (const bool training : {false, true}) {
-    dynet::ComputationGraph graph;
-    graph.set_seed(3);
-    const dynet::GradientReport report =
-        dynet::check_gradients(loss_of(model, graph, trees, training));
-    INFO(report);
-    CHECK(report.ok());
-    CHECK(report.parameters == 20);  // those of the cells, words, and two for the labels
-  }
+  check_gradients_of(
+      [&](auto& graph, bool training) { return loss_of(model, graph, trees, training); },
+      20);  // those of the cells, words, and two for the labels
 }
 
 TEST_CASE("Tree-LSTM: predictions fit the loss, alone and together") {
@@ -186,15 +179,8 @@ TEST_CASE("Tree-LSTM: words are known by their letters, unless their case counts
 TEST_CASE("Tree-LSTM: dropout is for training") {
   const Treebank trees = some_trees();
   Model model(describe(small(0.5f), trees), 7);
-  const auto loss = [&](bool training, std::uint64_t seed) {
-    dynet::ComputationGraph graph;
-    graph.set_seed(seed);
-    return as_scalar(graph.forward(loss_of(model, graph, trees, training)));
-  };
-  CHECK(loss(false, 1) == loss(false, 2));
-  CHECK(loss(true, 1) == loss(true, 1));
-  CHECK(loss(true, 1) != loss(true, 2));
-  CHECK(loss(true, 1) != loss(false, 1));
+  check_dropout_of(
+      [&](auto& graph, bool training) { return loss_of(model, graph, trees, training); });
 }
 
 TEST_CASE("Tree-LSTM: weight decay leaves words alone") {
@@ -213,11 +199,9 @@ TEST_CASE("Tree-LSTM: weight decay leaves words alone") {
 }
 
 TEST_CASE("Tree-LSTM: a saved model is the same model") {
-  const TemporaryFolder folder;
   const Treebank trees = some_trees();
   Model model(describe(small(0.3f), trees), 7);
-  nlp::save_model(folder.path("model"), model);
-  const std::unique_ptr<Model> loaded = nlp::load_model<Model>(folder.path("model"));
+  const auto loaded = saved_and_loaded<Model, TrainSettings>(model);
   CHECK(loaded->description().words == model.description().words);
   CHECK(loaded->description().settings.dropout == 0.3f);
   dynet::ComputationGraph graph;
@@ -226,13 +210,6 @@ TEST_CASE("Tree-LSTM: a saved model is the same model") {
     CHECK(loaded->description().majority.predict(t).root ==
           model.description().majority.predict(t).root);
   }
-  nlp::save_model(folder.path("again"), *loaded);
-  CHECK((read_file(folder.path("again")) == read_file(folder.path("model"))));
-  CHECK(contains(error_from([&] {
-                   nlp::load_checkpoint<nlp::Checkpoint<Model, TrainSettings>>(
-                       folder.path("model"));
-                 }),
-                 "holds 'treelstm model 1', expected 'treelstm checkpoint 1'"));
 }
 
 }  // namespace treelstm_model_test

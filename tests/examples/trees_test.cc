@@ -3,8 +3,6 @@
 #include "examples/nlp/treelstm/trees.h"
 
 #include <array>
-#include <cstdlib>
-#include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -167,11 +165,8 @@ TEST_CASE("Trees: words of a plain line") {
 }
 
 TEST_CASE("Trees: the Stanford Sentiment Treebank is read whole") {
-  const char* const data = std::getenv("DYNET_DATA");
-  if (data == nullptr) {
-    skip("DYNET_DATA names no folder with sst");
-    return;
-  }
+  const std::string data = data_folder("sst");
+  if (data.empty()) return;
   struct Part {
     const char* file;
     std::size_t trees, words, nodes;
@@ -179,7 +174,7 @@ TEST_CASE("Trees: the Stanford Sentiment Treebank is read whole") {
   for (const Part& part : {Part{"train", 8544, 163563, 318582}, Part{"dev", 1101, 21274, 41447},
                            Part{"test", 2210, 42405, 82600}}) {
     INFO(part.file);
-    const std::string path = std::string(data) + "/sst/" + part.file + ".txt";
+    const std::string path = data + "/sst/" + part.file + ".txt";
     const Treebank trees = read_trees(path);
     CHECK(trees.size() == part.trees);
     CHECK(count_words(trees) == part.words);

@@ -1,0 +1,126 @@
+// Runs of all programs on varied data: repeated, resumed and refused.
+
+#include <string>
+#include <utility>
+
+#include "tests/examples/learners.h"
+#include "tests/support/catch.h"
+
+namespace learning_run_test {
+
+TEST_CASE("Learning: the same options give the same run, others another one") {
+  for (const Learner& each : learners()) {
+    const Workshop shop(each);
+    const std::string train = "p train --train $dev --epochs 2 " + each.plain;
+    shop.must(train + " -m a && " + train + " -m b --seed 1 && cmp a b");
+    for (const std::string& other : each.others) {
+      INFO(each.name << " " << other);
+      shop.must(train + " -m c --force " + other);
+      CHECK_FALSE(shop.same_weights("c", "a"));
+    }
+  }
+}
+
+TEST_CASE("Learning: a resumed run ends where an unbroken one does") {
+  for (const Learner& each : learners()) {
+    const Workshop shop(each);
+    // Options that are left out come from the checkpoint.
+    const std::string resume = "p train --train $train --dev $dev -m parts --epochs 4 --resume ";
+    for (const std::string& options : each.resumed) {
+      INFO(each.name << " " << options);
+      shop.must("train -m whole --force --epochs 4 " + options);
+      shop.must("train -m parts --force --epochs 2 " + options);
+      shop.must("! cmp -s parts.checkpoint whole.checkpoint");
+      const std::string resumed = shop.must(resume);
+      CHECK(contains(resumed, "resuming after epoch 2\n"));
+      CHECK_FALSE(contains(resumed, "epoch 2: "));
+      CHECK(contains(resumed, "epoch 3: "));
+      shop.must("cmp parts whole && cmp parts.checkpoint whole.checkpoint");
+    }
+    for (const auto& [option, before, after] : each.fixed)
+      shop.refuses(resume + option + " " + after, "began with " + option + " " + before +
+                                                      ": it cannot go on with " +
+                                                      (after.empty() ? "on" : after));
+    shop.refuses("p train --train $test --dev $dev -m parts --epochs 4 --resume",
+                 "began with other training data");
+  }
+}
+
+TEST_CASE("Learning: a run stopped by the clock goes on where it was") {
+  for (const Learner& each : learners()) {
+    INFO(each.name);
+    const Workshop shop(each);
+    shop.must("train -m whole --epochs 3");
+    const std::string stopped = shop.must("train -m parts --epochs 3 --max-seconds 1e-6");
+    CHECK(contains(stopped, "epoch 1 ("));
+    CHECK(contains(stopped, "as --max-seconds asks"));
+    CHECK(contains(shop.must("train -m parts --epochs 3 --resume"),
+                   "resuming after epoch 0 and 1 updates"));
+    const auto scores = [&](const std::string& model) {
+      return shop.must("p eval -m " + model + " -d $dev | sed 's/[0-9,]* sentences.s//'");
+    };
+    CHECK(scores("parts") == scores("whole"));
+  }
+}
+
+TEST_CASE("Learning: one file cut in three, and its parts found again") {
+  for (const Learner& each : learners()) {
+    INFO(each.name);
+    const Workshop shop(each);
+    if (!each.splits) {
+      shop.refuses("p train --train $train -m m --split 8/1/1", "unknown option '--split'");
+      continue;
+    }
+    const std::string train = "p train --train $train --epochs 1 " + each.plain;
+    const std::string trained = shop.must(train + " -m split --split 50/20/30");
+    const std::string test = shop.must("p eval -m split -d $train --part test");
+    CHECK(contains(test, "test: "));
+    CHECK(contains(trained, "\n" + test));
+    shop.must("train -m model --epochs 1");
+    shop.refuses("p eval -m model -d $train --part test", "needs a model trained with --split");
+    shop.refuses("p eval -m split -d $train --part half", "unknown part 'half'");
+    shop.refuses("train -m m --split 90/5/5", "--split cuts --train into three parts");
+  }
+}
+
+TEST_CASE("Learning: numbers that options do not allow, and commands that there are not") {
+  for (const Learner& each : learners()) {
+    const Workshop shop(each);
+    const std::string large = each.program.name == "rnnlm" ? "1e99" : "1e9";
+    for (const std::string& option : each.numbers)
+      for (const std::string& wrong :
+           {std::string("nan"), std::string("-1"), large, std::string("''"), std::string("0.5x")})
+        shop.refuses("p train --train $dev -m m " + option + " " + wrong, option);
+    shop.refuses("p", "no command: expected " + each.commands);
+    shop.refuses("p fly", "unknown command 'fly': expected " + each.commands);
+    shop.refuses("p train --train $train", "--model is required");
+    shop.refuses("p train --train /nowhere -m m",
+                 "cannot open /nowhere: No such file or directory");
+    shop.refuses("train -m m --device GPU:99",
+                 "--device: there is no device 'GPU:99', there is: CPU");
+  }
+}
+
+TEST_CASE("Learning: a model file that was cut or changed is refused") {
+  for (const Learner& each : learners()) {
+    const Workshop shop(each);
+    shop.must("train -m model --epochs 1 --device CPU");
+    const std::string bytes = shop.read("model");
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{10}, bytes.size() / 2, bytes.size() - 1}) {
+      shop.write("cut", bytes.substr(0, size));
+      shop.refuses("p eval -m cut -d $test", "cut");
+    }
+    std::string changed = bytes;
+    changed[changed.size() / 2] = static_cast<char>(changed[changed.size() / 2] ^ 1);
+    shop.write("altered", changed);
+    shop.refuses("p eval -m altered -d $test", "altered");
+    shop.write("text", "this is not a model\n");
+    shop.refuses("p eval -m text -d $test", "text");
+    const std::string name = each.program.name;
+    shop.refuses("p eval -m model.checkpoint -d $test",
+                 "holds '" + name + " checkpoint 1', expected '" + name + " model 1'");
+  }
+}
+
+}  // namespace learning_run_test
