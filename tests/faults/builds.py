@@ -30,6 +30,8 @@ def module_of(path):
     folder, module, *_ = path.split("/")
     if module == "attributes":
         return "ops"
+    if module == "structures":
+        return {"op": "ops", "attributes": "ops", "shape": "shape"}.get(path.split("/")[-1].split(".")[0], "layers")
     if folder != "dynet-like":
         raise Misfit(f"{path} is of no module that is known")
     return module
