@@ -386,7 +386,6 @@ void Attention::backward(const GradientBatch<T>& b) {
   }
 }
 
-template void Attention::forward(const Batch<Scalar>&);
-template void Attention::backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE_STRUCT(Attention)
 
 }  // namespace dynet::cpu::DYNET_ISA

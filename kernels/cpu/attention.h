@@ -9,12 +9,7 @@ namespace dynet::cpu {
 DYNET_EACH_ISA(
 
     /// Averages of values, weighted by the softmax of query-key products.
-    struct Attention {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(Attention);
 
 )
 

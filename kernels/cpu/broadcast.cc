@@ -319,14 +319,10 @@ void sum_backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(F)                                      \
-  template void Binary<F>::forward<Scalar>(const Batch<Scalar>&); \
-  template void Binary<F>::backward<Scalar>(const GradientBatch<Scalar>&);
-DYNET_INSTANTIATE(Subtract)
-DYNET_INSTANTIATE(Multiply)
-DYNET_INSTANTIATE(Divide)
-DYNET_INSTANTIATE(Power)
-#undef DYNET_INSTANTIATE
+DYNET_INSTANTIATE_STRUCT(Binary<Subtract>)
+DYNET_INSTANTIATE_STRUCT(Binary<Multiply>)
+DYNET_INSTANTIATE_STRUCT(Binary<Divide>)
+DYNET_INSTANTIATE_STRUCT(Binary<Power>)
 
 namespace {
 
@@ -438,13 +434,9 @@ void logsumexp_backward(const GradientBatch<T>& b) {
     }
 }
 
-template void sum_forward(const Batch<Scalar>&);
-template void sum_backward(const GradientBatch<Scalar>&);
-template void Extreme<true>::forward(const Batch<Scalar>&);
-template void Extreme<true>::backward(const GradientBatch<Scalar>&);
-template void Extreme<false>::forward(const Batch<Scalar>&);
-template void Extreme<false>::backward(const GradientBatch<Scalar>&);
-template void logsumexp_forward(const Batch<Scalar>&);
-template void logsumexp_backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE_PAIR(sum)
+DYNET_INSTANTIATE_STRUCT(Extreme<true>)
+DYNET_INSTANTIATE_STRUCT(Extreme<false>)
+DYNET_INSTANTIATE_PAIR(logsumexp)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -14,29 +14,17 @@ struct Power;
 
 DYNET_EACH_ISA(
 
-    template <class F> struct Binary {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    template <class F> DYNET_DECLARE_STRUCT(Binary);
 
     /// Sum of any number of operands, broadcast, times a constant.
-    template <class T> void sum_forward(const Batch<T>& b);
-    template <class T> void sum_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(sum);
 
     /// Maximum or minimum of any number of operands, broadcast; the gradient goes to the first of
     /// several equal operands.
-    template <bool kLargest> struct Extreme {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    template <bool kLargest> DYNET_DECLARE_STRUCT(Extreme);
 
     /// Log-sum-exp of any number of operands, broadcast.
-    template <class T> void logsumexp_forward(const Batch<T>& b);
-    template <class T> void logsumexp_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(logsumexp);
 
 )
 

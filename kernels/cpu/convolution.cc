@@ -309,7 +309,6 @@ void conv2d_backward(const GradientBatch<T>& b) {
   if (b.arity > 2) bias_gradients(b, o);
 }
 
-template void conv2d_forward(const Batch<Scalar>&);
-template void conv2d_backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE_PAIR(conv2d)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -9,8 +9,7 @@ namespace dynet::cpu {
 DYNET_EACH_ISA(
 
     /// Operands: an image, a filter and optionally a bias.
-    template <class T> void conv2d_forward(const Batch<T>& b);
-    template <class T> void conv2d_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(conv2d);
 
     template <class T> void maxpooling2d_forward(const Batch<T>& b);
 

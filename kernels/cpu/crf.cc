@@ -533,13 +533,9 @@ void CrfEntropy::backward(const GradientBatch<T>& b) {
     });
 }
 
-#define DYNET_INSTANTIATE(NAME)                      \
-  template void NAME::forward(const Batch<Scalar>&); \
-  template void NAME::backward(const GradientBatch<Scalar>&);
-DYNET_INSTANTIATE(CrfLogPartition)
-DYNET_INSTANTIATE(CrfLogProb)
-DYNET_INSTANTIATE(CrfMarginals)
-DYNET_INSTANTIATE(CrfEntropy)
-#undef DYNET_INSTANTIATE
+DYNET_INSTANTIATE_STRUCT(CrfLogPartition)
+DYNET_INSTANTIATE_STRUCT(CrfLogProb)
+DYNET_INSTANTIATE_STRUCT(CrfMarginals)
+DYNET_INSTANTIATE_STRUCT(CrfEntropy)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -9,36 +9,16 @@ namespace dynet::cpu {
 DYNET_EACH_ISA(
 
     /// Log-partition: the log of the sum of e^score over all tag sequences.
-    struct CrfLogPartition {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(CrfLogPartition);
 
     /// Log-probability of the sequences that agree with the tags of CrfTagsAttr.
-    struct CrfLogProb {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(CrfLogProb);
 
     /// Marginal probability of each tag at each position.
-    struct CrfMarginals {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(CrfMarginals);
 
     /// Entropy of the distribution over sequences.
-    struct CrfEntropy {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(CrfEntropy);
 
 )
 

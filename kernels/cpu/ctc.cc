@@ -302,12 +302,8 @@ void CtcEntropy::backward(const GradientBatch<T>& b) {
   });
 }
 
-#define DYNET_INSTANTIATE(NAME)                      \
-  template void NAME::forward(const Batch<Scalar>&); \
-  template void NAME::backward(const GradientBatch<Scalar>&);
-DYNET_INSTANTIATE(CtcLoss)
-DYNET_INSTANTIATE(CtcAlignment)
-DYNET_INSTANTIATE(CtcEntropy)
-#undef DYNET_INSTANTIATE
+DYNET_INSTANTIATE_STRUCT(CtcLoss)
+DYNET_INSTANTIATE_STRUCT(CtcAlignment)
+DYNET_INSTANTIATE_STRUCT(CtcEntropy)
 
 }  // namespace dynet::cpu::DYNET_ISA

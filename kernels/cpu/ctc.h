@@ -9,28 +9,13 @@ namespace dynet::cpu {
 DYNET_EACH_ISA(
 
     /// CTC loss: minus the log of the sum of e^score over all alignments of the labels of CtcAttr.
-    struct CtcLoss {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(CtcLoss);
 
     /// Probability of each symbol at each frame, given the labels.
-    struct CtcAlignment {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(CtcAlignment);
 
     /// Entropy of the distribution over alignments, given the labels.
-    struct CtcEntropy {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(CtcEntropy);
 
 )
 

@@ -209,13 +209,9 @@ void DependencyEntropy::backward(const GradientBatch<T>& b) {
   });
 }
 
-#define DYNET_INSTANTIATE(NAME)                      \
-  template void NAME::forward(const Batch<Scalar>&); \
-  template void NAME::backward(const GradientBatch<Scalar>&);
-DYNET_INSTANTIATE(DependencyLogPartition)
-DYNET_INSTANTIATE(DependencyLogProb)
-DYNET_INSTANTIATE(DependencyMarginals)
-DYNET_INSTANTIATE(DependencyEntropy)
-#undef DYNET_INSTANTIATE
+DYNET_INSTANTIATE_STRUCT(DependencyLogPartition)
+DYNET_INSTANTIATE_STRUCT(DependencyLogProb)
+DYNET_INSTANTIATE_STRUCT(DependencyMarginals)
+DYNET_INSTANTIATE_STRUCT(DependencyEntropy)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -9,36 +9,16 @@ namespace dynet::cpu {
 DYNET_EACH_ISA(
 
     /// Log-partition: the log of the sum of e^score over all trees.
-    struct DependencyLogPartition {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(DependencyLogPartition);
 
     /// Log-probability of the trees of DependencyHeadsAttr.
-    struct DependencyLogProb {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(DependencyLogProb);
 
     /// Probability of each arc.
-    struct DependencyMarginals {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(DependencyMarginals);
 
     /// Entropy of the distribution over trees.
-    struct DependencyEntropy {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(DependencyEntropy);
 
 )
 

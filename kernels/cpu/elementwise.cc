@@ -175,9 +175,7 @@ void Elementwise<F>::backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(F)                                           \
-  template void Elementwise<F>::forward<Scalar>(const Batch<Scalar>&); \
-  template void Elementwise<F>::backward<Scalar>(const GradientBatch<Scalar>&);
+#define DYNET_INSTANTIATE(F) DYNET_INSTANTIATE_STRUCT(Elementwise<F>)
 DYNET_ELEMENTWISE_FUNCTIONS(DYNET_INSTANTIATE)
 #undef DYNET_INSTANTIATE
 

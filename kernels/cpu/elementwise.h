@@ -20,12 +20,7 @@ DYNET_ELEMENTWISE_WITH_NUMBER(DYNET_DECLARE)
 
 DYNET_EACH_ISA(
 
-    template <class F> struct Elementwise {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    template <class F> DYNET_DECLARE_STRUCT(Elementwise);
 
 )
 

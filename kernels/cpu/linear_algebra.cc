@@ -151,13 +151,9 @@ void circ_corr_backward(const GradientBatch<T>& b) {
   circular_gradient(b, 1, Convolve<T>::add);
 }
 
-#define DYNET_INSTANTIATE(NAME)                       \
-  template void NAME##_forward(const Batch<Scalar>&); \
-  template void NAME##_backward(const GradientBatch<Scalar>&);
-DYNET_INSTANTIATE(inverse)
-DYNET_INSTANTIATE(logdet)
-DYNET_INSTANTIATE(circ_conv)
-DYNET_INSTANTIATE(circ_corr)
-#undef DYNET_INSTANTIATE
+DYNET_INSTANTIATE_PAIR(inverse)
+DYNET_INSTANTIATE_PAIR(logdet)
+DYNET_INSTANTIATE_PAIR(circ_conv)
+DYNET_INSTANTIATE_PAIR(circ_corr)
 
 }  // namespace dynet::cpu::DYNET_ISA

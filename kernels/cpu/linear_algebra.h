@@ -7,15 +7,9 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    template <class T> void inverse_forward(const Batch<T>& b);
-    template <class T> void inverse_backward(const GradientBatch<T>& b);
-    template <class T> void logdet_forward(const Batch<T>& b);
-    template <class T> void logdet_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(inverse); DYNET_DECLARE_PAIR(logdet);
 
-    template <class T> void circ_conv_forward(const Batch<T>& b);
-    template <class T> void circ_conv_backward(const GradientBatch<T>& b);
-    template <class T> void circ_corr_forward(const Batch<T>& b);
-    template <class T> void circ_corr_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(circ_conv); DYNET_DECLARE_PAIR(circ_corr);
 
 )
 

@@ -138,11 +138,8 @@ void poisson_backward(const GradientBatch<T>& b) {
   }
 }
 
-template void Hinge<HingeAttr>::forward(const Batch<Scalar>&);
-template void Hinge<HingeAttr>::backward(const GradientBatch<Scalar>&);
-template void Hinge<HingeDimAttr>::forward(const Batch<Scalar>&);
-template void Hinge<HingeDimAttr>::backward(const GradientBatch<Scalar>&);
-template void poisson_forward(const Batch<Scalar>&);
-template void poisson_backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE_STRUCT(Hinge<HingeAttr>)
+DYNET_INSTANTIATE_STRUCT(Hinge<HingeDimAttr>)
+DYNET_INSTANTIATE_PAIR(poisson)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -10,15 +10,9 @@ DYNET_EACH_ISA(
 
     /// Sum over all classes j other than the right class i of max(0, margin - x_i + x_j), zero for
     /// x_j = -infinity. `A` is HingeAttr or HingeDimAttr.
-    template <class A> struct Hinge {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    template <class A> DYNET_DECLARE_STRUCT(Hinge);
 
-    template <class T> void poisson_forward(const Batch<T>& b);
-    template <class T> void poisson_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(poisson);
 
 )
 

@@ -290,10 +290,8 @@ const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
   return nullptr;
 }
 
-template void matmul_forward(const Batch<Scalar>&);
-template void matmul_backward(const GradientBatch<Scalar>&);
-template void affine_forward(const Batch<Scalar>&);
-template void affine_backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE_PAIR(matmul)
+DYNET_INSTANTIATE_PAIR(affine)
 template const PackingKernels<Scalar>* bf16_kernels(ForwardKernel<Scalar>);
 
 }  // namespace dynet::cpu::DYNET_ISA

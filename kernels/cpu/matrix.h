@@ -17,12 +17,10 @@ struct PackingKernels {
 DYNET_EACH_ISA(
 
     /// y = W x, per batch element.
-    template <class T> void matmul_forward(const Batch<T>& b);
-    template <class T> void matmul_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(matmul);
 
     /// y = bias + W1 x1 + W2 x2 + ...
-    template <class T> void affine_forward(const Batch<T>& b);
-    template <class T> void affine_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(affine);
 
     /// bf16 versions of a forward kernel and its backward kernel, which use dedicated instructions;
     /// null without such instructions, and for kernels without a bf16 version.

@@ -274,15 +274,10 @@ void cumulative_sum_backward(const GradientBatch<T>& b) {
   }
 }
 
-template void moment_forward(const Batch<Scalar>&);
-template void moment_backward(const GradientBatch<Scalar>&);
-template void deviation_forward(const Batch<Scalar>&);
-template void deviation_backward(const GradientBatch<Scalar>&);
-template void ExtremeAlong<true>::forward(const Batch<Scalar>&);
-template void ExtremeAlong<true>::backward(const GradientBatch<Scalar>&);
-template void ExtremeAlong<false>::forward(const Batch<Scalar>&);
-template void ExtremeAlong<false>::backward(const GradientBatch<Scalar>&);
-template void cumulative_sum_forward(const Batch<Scalar>&);
-template void cumulative_sum_backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE_PAIR(moment)
+DYNET_INSTANTIATE_PAIR(deviation)
+DYNET_INSTANTIATE_STRUCT(ExtremeAlong<true>)
+DYNET_INSTANTIATE_STRUCT(ExtremeAlong<false>)
+DYNET_INSTANTIATE_PAIR(cumulative_sum)
 
 }  // namespace dynet::cpu::DYNET_ISA

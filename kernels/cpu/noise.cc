@@ -167,19 +167,12 @@ void random_gumbel_forward(const Batch<T>& b) {
   }
 }
 
-#define DYNET_FORWARD_INSTANCES(NAME) template void NAME<Scalar>(const Batch<Scalar>&);
-#define DYNET_BACKWARD_INSTANCES(NAME) template void NAME<Scalar>(const GradientBatch<Scalar>&);
-DYNET_FORWARD_INSTANCES(dropout_forward)
-DYNET_BACKWARD_INSTANCES(dropout_backward)
-DYNET_FORWARD_INSTANCES(shared_dropout_forward)
-DYNET_BACKWARD_INSTANCES(shared_dropout_backward)
-DYNET_FORWARD_INSTANCES(noise_forward)
-DYNET_BACKWARD_INSTANCES(noise_backward)
-DYNET_FORWARD_INSTANCES(random_normal_forward)
-DYNET_FORWARD_INSTANCES(random_bernoulli_forward)
-DYNET_FORWARD_INSTANCES(random_uniform_forward)
-DYNET_FORWARD_INSTANCES(random_gumbel_forward)
-#undef DYNET_FORWARD_INSTANCES
-#undef DYNET_BACKWARD_INSTANCES
+DYNET_INSTANTIATE_PAIR(dropout)
+DYNET_INSTANTIATE_PAIR(shared_dropout)
+DYNET_INSTANTIATE_PAIR(noise)
+template void random_normal_forward(const Batch<Scalar>&);
+template void random_bernoulli_forward(const Batch<Scalar>&);
+template void random_uniform_forward(const Batch<Scalar>&);
+template void random_gumbel_forward(const Batch<Scalar>&);
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -8,14 +8,11 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    template <class T> void dropout_forward(const Batch<T>& b);
-    template <class T> void dropout_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(dropout);
 
-    template <class T> void shared_dropout_forward(const Batch<T>& b);
-    template <class T> void shared_dropout_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(shared_dropout);
 
-    template <class T> void noise_forward(const Batch<T>& b);
-    template <class T> void noise_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(noise);
 
     /// Gaussian with mean `first` and standard deviation `second`.
     template <class T> void random_normal_forward(const Batch<T>& b);

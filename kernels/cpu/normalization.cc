@@ -95,7 +95,6 @@ void layer_norm_backward(const GradientBatch<T>& b) {
   });
 }
 
-template void layer_norm_forward(const Batch<Scalar>&);
-template void layer_norm_backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE_PAIR(layer_norm)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -9,8 +9,7 @@ namespace dynet::cpu {
 DYNET_EACH_ISA(
 
     /// Operands: values, gain, bias.
-    template <class T> void layer_norm_forward(const Batch<T>& b);
-    template <class T> void layer_norm_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(layer_norm);
 
 )
 

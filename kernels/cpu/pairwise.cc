@@ -129,12 +129,8 @@ void Pairwise<F>::backward(const GradientBatch<T>& b) {
     }
 }
 
-#define DYNET_INSTANTIATE(F)                                        \
-  template void Pairwise<F>::forward<Scalar>(const Batch<Scalar>&); \
-  template void Pairwise<F>::backward<Scalar>(const GradientBatch<Scalar>&);
-DYNET_INSTANTIATE(DotProduct)
-DYNET_INSTANTIATE(SquaredDistance)
-DYNET_INSTANTIATE(BinaryLogLoss)
-#undef DYNET_INSTANTIATE
+DYNET_INSTANTIATE_STRUCT(Pairwise<DotProduct>)
+DYNET_INSTANTIATE_STRUCT(Pairwise<SquaredDistance>)
+DYNET_INSTANTIATE_STRUCT(Pairwise<BinaryLogLoss>)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -13,12 +13,7 @@ struct BinaryLogLoss;
 
 DYNET_EACH_ISA(
 
-    template <class F> struct Pairwise {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    template <class F> DYNET_DECLARE_STRUCT(Pairwise);
 
 )
 

@@ -124,9 +124,7 @@ void kmax_backward(const GradientBatch<T>& b) {
   }
 }
 
-template void maxpooling2d_forward(const Batch<Scalar>&);
-template void maxpooling2d_backward(const GradientBatch<Scalar>&);
-template void kmax_forward(const Batch<Scalar>&);
-template void kmax_backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE_PAIR(maxpooling2d)
+DYNET_INSTANTIATE_PAIR(kmax)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -216,11 +216,8 @@ void lstm_output_backward(const GradientBatch<T>& b) {
   }
 }
 
-template void lstm_activate_forward(const Batch<Scalar>&);
-template void lstm_activate_backward(const GradientBatch<Scalar>&);
-template void lstm_cell_forward(const Batch<Scalar>&);
-template void lstm_cell_backward(const GradientBatch<Scalar>&);
-template void lstm_output_forward(const Batch<Scalar>&);
-template void lstm_output_backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE_PAIR(lstm_activate)
+DYNET_INSTANTIATE_PAIR(lstm_cell)
+DYNET_INSTANTIATE_PAIR(lstm_output)
 
 }  // namespace dynet::cpu::DYNET_ISA

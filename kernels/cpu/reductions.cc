@@ -147,15 +147,11 @@ void ReduceBatches<kMean>::backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(...)                                      \
-  template void __VA_ARGS__::forward<Scalar>(const Batch<Scalar>&); \
-  template void __VA_ARGS__::backward<Scalar>(const GradientBatch<Scalar>&);
-DYNET_INSTANTIATE(ReduceElems<ElemsSum>)
-DYNET_INSTANTIATE(ReduceElems<ElemsMean>)
-DYNET_INSTANTIATE(ReduceElems<ElemsSquaredNorm>)
-DYNET_INSTANTIATE(ReduceElems<ElemsNorm>)
-DYNET_INSTANTIATE(ReduceBatches<false>)
-DYNET_INSTANTIATE(ReduceBatches<true>)
-#undef DYNET_INSTANTIATE
+DYNET_INSTANTIATE_STRUCT(ReduceElems<ElemsSum>)
+DYNET_INSTANTIATE_STRUCT(ReduceElems<ElemsMean>)
+DYNET_INSTANTIATE_STRUCT(ReduceElems<ElemsSquaredNorm>)
+DYNET_INSTANTIATE_STRUCT(ReduceElems<ElemsNorm>)
+DYNET_INSTANTIATE_STRUCT(ReduceBatches<false>)
+DYNET_INSTANTIATE_STRUCT(ReduceBatches<true>)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -14,20 +14,10 @@ struct ElemsNorm;
 
 DYNET_EACH_ISA(
 
-    template <class F> struct ReduceElems {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    template <class F> DYNET_DECLARE_STRUCT(ReduceElems);
 
     /// Sum or mean of the batch elements.
-    template <bool kMean> struct ReduceBatches {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    template <bool kMean> DYNET_DECLARE_STRUCT(ReduceBatches);
 
 )
 

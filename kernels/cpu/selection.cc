@@ -333,22 +333,14 @@ void concatenate_batch_backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_FORWARD_INSTANCES(NAME) template void NAME<Scalar>(const Batch<Scalar>&);
-#define DYNET_BACKWARD_INSTANCES(NAME) template void NAME<Scalar>(const GradientBatch<Scalar>&);
-#define DYNET_INSTANTIATE(NAME)           \
-  DYNET_FORWARD_INSTANCES(NAME##_forward) \
-  DYNET_BACKWARD_INSTANCES(NAME##_backward)
-DYNET_INSTANTIATE(pick)
-DYNET_INSTANTIATE(pick_batch)
-DYNET_INSTANTIATE(select)
-DYNET_INSTANTIATE(strided_select)
-DYNET_INSTANTIATE(pick_range)
-DYNET_BACKWARD_INSTANCES(alias_backward)
-DYNET_INSTANTIATE(transpose)
-DYNET_INSTANTIATE(concatenate)
-DYNET_INSTANTIATE(concatenate_batch)
-#undef DYNET_INSTANTIATE
-#undef DYNET_BACKWARD_INSTANCES
-#undef DYNET_FORWARD_INSTANCES
+DYNET_INSTANTIATE_PAIR(pick)
+DYNET_INSTANTIATE_PAIR(pick_batch)
+DYNET_INSTANTIATE_PAIR(select)
+DYNET_INSTANTIATE_PAIR(strided_select)
+DYNET_INSTANTIATE_PAIR(pick_range)
+template void alias_backward(const GradientBatch<Scalar>&);
+DYNET_INSTANTIATE_PAIR(transpose)
+DYNET_INSTANTIATE_PAIR(concatenate)
+DYNET_INSTANTIATE_PAIR(concatenate_batch)
 
 }  // namespace dynet::cpu::DYNET_ISA

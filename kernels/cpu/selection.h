@@ -8,30 +8,20 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    template <class T> void pick_forward(const Batch<T>& b);
-    template <class T> void pick_backward(const GradientBatch<T>& b);
-    template <class T> void pick_batch_forward(const Batch<T>& b);
-    template <class T> void pick_batch_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(pick); DYNET_DECLARE_PAIR(pick_batch);
     /// Slices of all indices, identical for all batch elements.
-    template <class T> void select_forward(const Batch<T>& b);
-    template <class T> void select_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(select);
 
-    template <class T> void strided_select_forward(const Batch<T>& b);
-    template <class T> void strided_select_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(strided_select);
 
-    template <class T> void pick_range_forward(const Batch<T>& b);
-    template <class T> void pick_range_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(pick_range);
 
     /// Gradient of a node that aliases its operand with another shape.
     template <class T> void alias_backward(const GradientBatch<T>& b);
 
-    template <class T> void transpose_forward(const Batch<T>& b);
-    template <class T> void transpose_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(transpose);
 
-    template <class T> void concatenate_forward(const Batch<T>& b);
-    template <class T> void concatenate_backward(const GradientBatch<T>& b);
-    template <class T> void concatenate_batch_forward(const Batch<T>& b);
-    template <class T> void concatenate_batch_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(concatenate); DYNET_DECLARE_PAIR(concatenate_batch);
 
 )
 

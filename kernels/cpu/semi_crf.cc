@@ -465,13 +465,9 @@ void SemiCrfEntropy::backward(const GradientBatch<T>& b) {
       });
 }
 
-#define DYNET_INSTANTIATE(NAME)                      \
-  template void NAME::forward(const Batch<Scalar>&); \
-  template void NAME::backward(const GradientBatch<Scalar>&);
-DYNET_INSTANTIATE(SemiCrfLogPartition)
-DYNET_INSTANTIATE(SemiCrfLogProb)
-DYNET_INSTANTIATE(SemiCrfMarginals)
-DYNET_INSTANTIATE(SemiCrfEntropy)
-#undef DYNET_INSTANTIATE
+DYNET_INSTANTIATE_STRUCT(SemiCrfLogPartition)
+DYNET_INSTANTIATE_STRUCT(SemiCrfLogProb)
+DYNET_INSTANTIATE_STRUCT(SemiCrfMarginals)
+DYNET_INSTANTIATE_STRUCT(SemiCrfEntropy)
 
 }  // namespace dynet::cpu::DYNET_ISA

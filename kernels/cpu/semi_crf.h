@@ -9,36 +9,16 @@ namespace dynet::cpu {
 DYNET_EACH_ISA(
 
     /// Log-partition: the log of the sum of e^score over all segmentations.
-    struct SemiCrfLogPartition {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(SemiCrfLogPartition);
 
     /// Log-probability of the segments of SemiCrfAttr.
-    struct SemiCrfLogProb {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(SemiCrfLogProb);
 
     /// Probability of each segment.
-    struct SemiCrfMarginals {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(SemiCrfMarginals);
 
     /// Entropy of the distribution over segmentations.
-    struct SemiCrfEntropy {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(SemiCrfEntropy);
 
 )
 

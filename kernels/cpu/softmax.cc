@@ -276,13 +276,9 @@ void class_loss_backward(const GradientBatch<T>& b) {
       });
 }
 
-#define DYNET_INSTANTIATE(NAME)                               \
-  template void NAME##_forward<Scalar>(const Batch<Scalar>&); \
-  template void NAME##_backward<Scalar>(const GradientBatch<Scalar>&);
-DYNET_INSTANTIATE(softmax)
-DYNET_INSTANTIATE(log_softmax)
-DYNET_INSTANTIATE(logsumexp_along)
-DYNET_INSTANTIATE(class_loss)
-#undef DYNET_INSTANTIATE
+DYNET_INSTANTIATE_PAIR(softmax)
+DYNET_INSTANTIATE_PAIR(log_softmax)
+DYNET_INSTANTIATE_PAIR(logsumexp_along)
+DYNET_INSTANTIATE_PAIR(class_loss)
 
 }  // namespace dynet::cpu::DYNET_ISA

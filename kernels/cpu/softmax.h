@@ -8,18 +8,14 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    template <class T> void softmax_forward(const Batch<T>& b);
-    template <class T> void softmax_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(softmax);
 
-    template <class T> void log_softmax_forward(const Batch<T>& b);
-    template <class T> void log_softmax_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(log_softmax);
 
     /// Log-sum-exp along the dimension in SoftmaxAttr.
-    template <class T> void logsumexp_along_forward(const Batch<T>& b);
-    template <class T> void logsumexp_along_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(logsumexp_along);
 
-    template <class T> void class_loss_forward(const Batch<T>& b);
-    template <class T> void class_loss_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(class_loss);
 
 )
 

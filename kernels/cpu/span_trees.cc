@@ -451,13 +451,9 @@ void SpanEntropy::backward(const GradientBatch<T>& b) {
   });
 }
 
-#define DYNET_INSTANTIATE(NAME)                      \
-  template void NAME::forward(const Batch<Scalar>&); \
-  template void NAME::backward(const GradientBatch<Scalar>&);
-DYNET_INSTANTIATE(SpanLogPartition)
-DYNET_INSTANTIATE(SpanLogProb)
-DYNET_INSTANTIATE(SpanMarginals)
-DYNET_INSTANTIATE(SpanEntropy)
-#undef DYNET_INSTANTIATE
+DYNET_INSTANTIATE_STRUCT(SpanLogPartition)
+DYNET_INSTANTIATE_STRUCT(SpanLogProb)
+DYNET_INSTANTIATE_STRUCT(SpanMarginals)
+DYNET_INSTANTIATE_STRUCT(SpanEntropy)
 
 }  // namespace dynet::cpu::DYNET_ISA

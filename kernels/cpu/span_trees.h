@@ -9,36 +9,16 @@ namespace dynet::cpu {
 DYNET_EACH_ISA(
 
     /// Log-partition: the log of the sum of e^score over all labelled binary trees.
-    struct SpanLogPartition {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(SpanLogPartition);
 
     /// Log-probability of the trees of SpanTreeAttr.
-    struct SpanLogProb {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(SpanLogProb);
 
     /// Probability of each label of each span.
-    struct SpanMarginals {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(SpanMarginals);
 
     /// Entropy of the distribution over trees.
-    struct SpanEntropy {
-      template <class T>
-      static void forward(const Batch<T>& b);
-      template <class T>
-      static void backward(const GradientBatch<T>& b);
-    };
+    DYNET_DECLARE_STRUCT(SpanEntropy);
 
 )
 

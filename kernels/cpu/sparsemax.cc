@@ -182,12 +182,8 @@ void constrained_softmax_backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(NAME)                               \
-  template void NAME##_forward<Scalar>(const Batch<Scalar>&); \
-  template void NAME##_backward<Scalar>(const GradientBatch<Scalar>&);
-DYNET_INSTANTIATE(sparsemax)
-DYNET_INSTANTIATE(sparsemax_loss)
-DYNET_INSTANTIATE(constrained_softmax)
-#undef DYNET_INSTANTIATE
+DYNET_INSTANTIATE_PAIR(sparsemax)
+DYNET_INSTANTIATE_PAIR(sparsemax_loss)
+DYNET_INSTANTIATE_PAIR(constrained_softmax)
 
 }  // namespace dynet::cpu::DYNET_ISA

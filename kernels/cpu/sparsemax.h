@@ -10,15 +10,12 @@ DYNET_EACH_ISA(
 
     /// Sparsemax: the Euclidean projection of each column onto the probability simplex. A column
     /// with all scores at minus infinity gets zeros.
-    template <class T> void sparsemax_forward(const Batch<T>& b);
-    template <class T> void sparsemax_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(sparsemax);
 
-    template <class T> void sparsemax_loss_forward(const Batch<T>& b);
-    template <class T> void sparsemax_loss_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(sparsemax_loss);
 
     /// Softmax of the first operand with upper bounds of probabilities in the second.
-    template <class T> void constrained_softmax_forward(const Batch<T>& b);
-    template <class T> void constrained_softmax_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_PAIR(constrained_softmax);
 
 )
 
