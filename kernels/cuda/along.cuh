@@ -44,8 +44,7 @@ struct Lines {
 };
 
 template <class F>
-__global__ __launch_bounds__(kThreads, kResident) void lines_kernel(std::size_t lines,
-                                                                    unsigned size, F f) {
+DYNET_GLOBAL void lines_kernel(std::size_t lines, unsigned size, F f) {
   begin_kernel();
   const Team team{threadIdx.x % size, size};
   for (std::size_t k = thread_number() / size; k < lines; k += thread_count() / size) f(team, k);

@@ -169,9 +169,8 @@ __device__ unsigned in_tile(unsigned n, unsigned first) {
   return n <= first ? 0 : n - first < kSide ? n - first : kSide;
 }
 
-__global__ __launch_bounds__(kThreads, kResident) void attention_kernel(const Sentence* sentences,
-                                                                        const Part* parts, Heads h,
-                                                                        unsigned jobs) {
+DYNET_GLOBAL void attention_kernel(const Sentence* sentences, const Part* parts, Heads h,
+                                   unsigned jobs) {
   begin_kernel();
   DYNET_SHARED(float, a, kTile);
   DYNET_SHARED(float, b, kTile);
@@ -226,8 +225,7 @@ __global__ __launch_bounds__(kThreads, kResident) void attention_kernel(const Se
 }
 
 // The product of each query's value and its gradient: the expected slope of its scores.
-__global__ __launch_bounds__(kThreads, kResident) void means_kernel(const Sentence* sentences,
-                                                                    const Part* parts, Heads h) {
+DYNET_GLOBAL void means_kernel(const Sentence* sentences, const Part* parts, Heads h) {
   begin_kernel();
   const Job job(h.heads, 1);
   const Part part = parts[job.part];
@@ -267,9 +265,8 @@ __device__ void add_biases(const Heads& h, const float* slopes, int off, float* 
 }
 
 // Gradients of queries and biases.
-__global__ __launch_bounds__(kThreads, kResident) void d_queries_kernel(const Sentence* sentences,
-                                                                        const Part* parts, Heads h,
-                                                                        unsigned jobs) {
+DYNET_GLOBAL void d_queries_kernel(const Sentence* sentences, const Part* parts, Heads h,
+                                   unsigned jobs) {
   begin_kernel();
   DYNET_SHARED(float, a, kTile);
   DYNET_SHARED(float, b, kTile);
@@ -319,10 +316,8 @@ __global__ __launch_bounds__(kThreads, kResident) void d_queries_kernel(const Se
 }
 
 // Gradients of keys, or of values; rows of tiles are keys.
-__global__ __launch_bounds__(kThreads, kResident) void d_keys_kernel(const Sentence* sentences,
-                                                                     const Part* parts, Heads h,
-                                                                     unsigned jobs,
-                                                                     bool of_values) {
+DYNET_GLOBAL void d_keys_kernel(const Sentence* sentences, const Part* parts, Heads h,
+                                unsigned jobs, bool of_values) {
   begin_kernel();
   DYNET_SHARED(float, a, kTile);
   DYNET_SHARED(float, b, kTile);

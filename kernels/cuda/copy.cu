@@ -11,8 +11,7 @@ struct Copied {
   }
 };
 
-__global__ __launch_bounds__(kThreads, kResident) void fill_kernel(float* to, std::size_t n,
-                                                                   float value, bool add) {
+DYNET_GLOBAL void fill_kernel(float* to, std::size_t n, float value, bool add) {
   begin_kernel();
   for (std::size_t k = thread_number(); k < n; k += thread_count())
     to[k] = add ? to[k] + value : value;

@@ -1,7 +1,7 @@
 #include "dynet-like/structures/crf/attributes.h"
 #include "kernels/cuda/kernels.h"
-#include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"
+#include "kernels/cuda/structures.cuh"
 
 // Linear chains, as in kernels/cpu/crf.cc; one block per sequence.
 
@@ -9,11 +9,6 @@ namespace dynet::cuda {
 namespace {
 
 constexpr unsigned kBlock = 64;  // there are few tags
-
-struct AddUp {
-  static __device__ double zero() { return 0; }
-  __device__ double operator()(double a, double b) const { return a + b; }
-};
 
 /// A sequence: its scores, its scratch, and the other inputs and outputs of an operation.
 struct Chain {
@@ -65,8 +60,7 @@ __device__ float rescale(float* f, unsigned n) {
 }
 
 // Computes `forward` and `norm`, and the log-partition of each block in `log_z`.
-__global__ __launch_bounds__(kThreads, kResident) void forward_kernel(const Chain* all,
-                                                                      double* log_z) {
+DYNET_GLOBAL void forward_kernel(const Chain* all, double* log_z) {
   begin_kernel();
   const Chain c = all[blockIdx.x];
   const unsigned n = c.tags;
@@ -99,13 +93,13 @@ __global__ __launch_bounds__(kThreads, kResident) void forward_kernel(const Chai
   m = shift(over_block(m, Largest()));
   for (unsigned j = threadIdx.x; j < n && c.length > 0; j += blockDim.x)
     sum += static_cast<double>(expf(last[j] + c.stop[j] - m));
-  sum = over_block(sum, AddUp());
+  sum = over_block(sum, AddDoubles());
   if (threadIdx.x == 0)
     log_z[blockIdx.x] = c.length == 0 ? 0 : scale + static_cast<double>(m) + log(sum);
 }
 
 // Computes the marginals.
-__global__ __launch_bounds__(kThreads, kResident) void marginals_kernel(const Chain* all) {
+DYNET_GLOBAL void marginals_kernel(const Chain* all) {
   begin_kernel();
   const Chain c = all[blockIdx.x];
   const unsigned n = c.tags;
@@ -143,8 +137,7 @@ __device__ float pair_derivative(const Chain& c, const Direction& d, unsigned t,
 }
 
 // Computes the derivatives of `forward` and of the marginals.
-__global__ __launch_bounds__(kThreads, kResident) void derivatives_kernel(const Chain* all,
-                                                                          Direction d) {
+DYNET_GLOBAL void derivatives_kernel(const Chain* all, Direction d) {
   begin_kernel();
   const Chain c = all[blockIdx.x];
   const unsigned n = c.tags;
@@ -216,47 +209,27 @@ __device__ float known_uses(const Chain& c, unsigned k, std::size_t e) {
 }
 
 /// The sequences of a batch, node by node, on the host and on the device.
-struct Chains {
-  Chain* staged;
-  const Chain* all;
-  std::size_t count, batch;
-
+struct Chains : Structures<Chain> {
   Chains(Queue& q, const Batch<float>& b, const float* const* d_outs = nullptr)
-      : count(0), batch(b.dim(0).bd) {
-    staged = q.stage<Chain>(b.count * batch);
-    for (std::size_t i = 0; i < b.count; ++i)
-      for (std::size_t e = 0; e < batch; ++e) {
-        const Dim& d = b.dim(0, i);
-        const std::size_t size = d.batch_size(), result = b.node(i).dim.batch_size();
-        const std::size_t scratch = b.node(i).form->aux(b.graph, b.node(i)) / batch;
-        staged[count++] = {b.in(0, i) + e * size,
-                           b.in(1, i),
-                           b.in(2, i),
-                           b.in(3, i),
-                           b.aux(i) + e * scratch,
-                           nullptr,
-                           b.out(i) + e * result,
-                           d_outs ? d_outs[i] + e * result : nullptr,
-                           d.rows(),
-                           d.cols(),
-                           b.dim(1, i)[2] > 1 ? d.rows() * d.rows() : 0};
-      }
-    all = q.on_device(staged);
-  }
-  Grid grid() const { return Grid{static_cast<unsigned>(count), kBlock}; }
+      : Structures(q, b, d_outs, [&](std::size_t i, std::size_t e, const ElementMemory& m) {
+          const Dim& d = b.dim(0, i);
+          return Chain{b.in(0, i) + e * d.batch_size(),
+                       b.in(1, i),
+                       b.in(2, i),
+                       b.in(3, i),
+                       m.aux,
+                       nullptr,
+                       m.out,
+                       m.d_out,
+                       d.rows(),
+                       d.cols(),
+                       b.dim(1, i)[2] > 1 ? d.rows() * d.rows() : 0};
+        }) {}
+  Grid grid() const { return blocks(kBlock); }
 };
 
 double* run_forward(Queue& q, const Chains& c) {
-  auto* const log_z = reinterpret_cast<double*>(q.temporary(2 * c.count));
-  q.launch(c.grid(), forward_kernel, c.all, log_z);
-  return log_z;
-}
-
-__global__ __launch_bounds__(kThreads, kResident) void store_kernel(const Chain* all,
-                                                                    const double* log_z,
-                                                                    std::size_t count) {
-  begin_kernel();
-  if (const std::size_t k = thread_number(); k < count) *all[k].out = static_cast<float>(log_z[k]);
+  return log_partitions(q, c, c.grid(), forward_kernel);
 }
 
 /// The gradients of all operands: term(chain number, operand, element) of one element of a batch.
@@ -267,21 +240,12 @@ void gradients(Queue& q, const GradientBatch<float>& b, const Chains& c, F term)
                   const Quotient at = divide(e, all[node * batch].size());
                   return term(node * batch + at.by, 0, at.rest);
                 });
-  for (unsigned k = 1; k < 4; ++k)
-    each_gradient(
-        q, b, k,
-        [=, batch = std::size_t{b.dim(0).bd}] __device__(std::uint32_t node, std::size_t e) {
-          float sum = 0;
-          for (std::size_t element = 0; element < batch; ++element)
-            sum += term(node * batch + element, k, e);
-          return sum;
-        });
+  shared_gradients(q, b, term);
 }
 
 void log_partition_forward(Queue& q, const Batch<float>& b) {
   const Chains c(q, b);
-  const double* const log_z = run_forward(q, c);
-  q.launch_for(c.count, store_kernel, c.all, log_z, c.count);
+  store_log_z(q, c, run_forward(q, c));
 }
 void log_partition_backward(Queue& q, const GradientBatch<float>& b) {
   const Chains c(q, b, b.d_outs);
@@ -320,8 +284,7 @@ struct KnownChains {
   }
 };
 
-__global__ __launch_bounds__(kThreads, kResident) void constrain_kernel(const Chain* all,
-                                                                        const Chain* known) {
+DYNET_GLOBAL void constrain_kernel(const Chain* all, const Chain* known) {
   begin_kernel();
   const Chain c = all[blockIdx.x];
   if (known[blockIdx.x].length == 0) return;
@@ -333,10 +296,8 @@ __global__ __launch_bounds__(kThreads, kResident) void constrain_kernel(const Ch
 }
 
 // One block per sequence: its score, or the log sum over sequences with the known tags.
-__global__ __launch_bounds__(kThreads, kResident) void log_prob_kernel(const Chain* all,
-                                                                       const Chain* known,
-                                                                       const double* log_z,
-                                                                       const double* log_known) {
+DYNET_GLOBAL void log_prob_kernel(const Chain* all, const Chain* known, const double* log_z,
+                                  const double* log_known) {
   begin_kernel();
   const Chain c = all[blockIdx.x];
   double sum = 0;
@@ -348,7 +309,7 @@ __global__ __launch_bounds__(kThreads, kResident) void log_prob_kernel(const Cha
                                       : c.transitions[c.transition(t, c.known[t - 1], tag)]);
     if (t + 1 == c.length) sum += static_cast<double>(c.stop[tag]);
   }
-  sum = over_block(sum, AddUp());
+  sum = over_block(sum, AddDoubles());
   if (threadIdx.x > 0) return;
   const double score = partly ? log_known[blockIdx.x] : sum, value = score - log_z[blockIdx.x];
   *c.out = static_cast<float>(score == -INFINITY ? score : value > 0 ? 0 : value);
@@ -382,7 +343,7 @@ void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 // One block per sequence.
-__global__ __launch_bounds__(kThreads, kResident) void copy_marginals_kernel(const Chain* all) {
+DYNET_GLOBAL void copy_marginals_kernel(const Chain* all) {
   begin_kernel();
   const Chain c = all[blockIdx.x];
   for (std::size_t e = threadIdx.x; e < c.size(); e += blockDim.x) c.out[e] = c.marginals()[e];
@@ -404,7 +365,7 @@ void marginals_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 // Entropy by the chain rule, from the last position to the first.
-__global__ __launch_bounds__(kThreads, kResident) void entropy_kernel(const Chain* all) {
+DYNET_GLOBAL void entropy_kernel(const Chain* all) {
   begin_kernel();
   const Chain c = all[blockIdx.x];
   const unsigned n = c.tags;
@@ -419,7 +380,7 @@ __global__ __launch_bounds__(kThreads, kResident) void entropy_kernel(const Chai
     for (unsigned i = 0; i < n && t > 0 && weight != 0; ++i)
       sum += surprise(weight, c.before(t, i, j));
   }
-  sum = over_block(sum, AddUp());
+  sum = over_block(sum, AddDoubles());
   if (threadIdx.x == 0) *c.out = static_cast<float>(sum > 0 ? sum : 0);
 }
 

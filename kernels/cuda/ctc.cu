@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <vector>
 
 #include "dynet-like/structures/ctc/attributes.h"
 #include "kernels/cuda/kernels.h"
-#include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"
+#include "kernels/cuda/structures.cuh"
 
 // Connectionist temporal classification, as in kernels/cpu/ctc.cc; one block per utterance.
 
@@ -41,14 +40,8 @@ struct Utterance {
   DYNET_DEVICE float* d_states(unsigned t) const { return table(5, t); }
 };
 
-struct AddUp {
-  static __device__ double zero() { return 0; }
-  __device__ double operator()(double a, double b) const { return a + b; }
-};
-
 // Computes the transition probabilities and log sums of states; `write`: also the loss.
-__global__ __launch_bounds__(kThreads, kResident) void ctc_forward_kernel(const Utterance* all,
-                                                                          bool write) {
+DYNET_GLOBAL void ctc_forward_kernel(const Utterance* all, bool write) {
   begin_kernel();
   const Utterance u = all[blockIdx.x];
   const unsigned n = u.states;
@@ -93,7 +86,7 @@ __global__ __launch_bounds__(kThreads, kResident) void ctc_forward_kernel(const 
 }
 
 // Computes the probabilities of states, in place of the log sums.
-__global__ __launch_bounds__(kThreads, kResident) void ctc_states_kernel(const Utterance* all) {
+DYNET_GLOBAL void ctc_states_kernel(const Utterance* all) {
   begin_kernel();
   const Utterance u = all[blockIdx.x];
   const unsigned n = u.states;
@@ -124,8 +117,7 @@ struct Direction {
 };
 
 // Computes derivatives: of the log sums without a state's own score, and of the states.
-__global__ __launch_bounds__(kThreads, kResident) void ctc_derivatives_kernel(const Utterance* all,
-                                                                              Direction d) {
+DYNET_GLOBAL void ctc_derivatives_kernel(const Utterance* all, Direction d) {
   begin_kernel();
   const Utterance u = all[blockIdx.x];
   const unsigned n = u.states;
@@ -165,8 +157,7 @@ __global__ __launch_bounds__(kThreads, kResident) void ctc_derivatives_kernel(co
 }
 
 // Sums a table of states by symbol; the first state with a symbol sums all states with it.
-__global__ __launch_bounds__(kThreads, kResident) void ctc_symbols_kernel(const Utterance* all,
-                                                                          unsigned table) {
+DYNET_GLOBAL void ctc_symbols_kernel(const Utterance* all, unsigned table) {
   begin_kernel();
   const Utterance u = all[blockIdx.x];
   for (std::size_t e = threadIdx.x; e < u.size(); e += blockDim.x) u.to[e] = 0;
@@ -254,32 +245,10 @@ struct Utterances {
 
 /// Stores the gradients, all utterances of one length together.
 void put_gradients(Queue& q, const GradientBatch<float>& b, const Utterances& u) {
-  std::vector<bool> done(b.count, false);
-  std::vector<float*> to;
-  std::vector<Write> writes;
-  const std::size_t batch = u.batch;
-  for (std::size_t first = 0; first < b.count; ++first) {
-    if (done[first]) continue;
-    const unsigned frames = b.dim(0, first).cols();
-    const std::size_t size = b.dim(0, first).batch_size();
-    auto* const nodes = q.stage<std::uint32_t>(b.count);
-    to.clear();
-    writes.clear();
-    for (std::size_t i = first; i < b.count; ++i) {
-      if (b.dim(0, i).cols() != frames) continue;
-      nodes[to.size()] = static_cast<std::uint32_t>(i);
-      to.push_back(b.d_in(0, i));
-      writes.push_back(b.write(0, i));
-      done[i] = true;
-    }
-    const std::uint32_t* const number = q.on_device(nodes);
-    each_gradient(q, q.targets(to.data(), writes.data(), to.size(), size * batch), size * batch,
-                  [=, all = u.all] __device__(std::uint32_t node, std::size_t e) {
-                    const Quotient at = divide(e, size);
-                    const Utterance& of = all[number[node] * batch + at.by];
-                    return of.factor ? -*of.factor * of.to[at.rest] : of.to[at.rest];
-                  });
-  }
+  gradients_by_size(q, b, [all = u.all] __device__(std::size_t utterance, std::size_t e) {
+    const Utterance& of = all[utterance];
+    return of.factor ? -*of.factor * of.to[e] : of.to[e];
+  });
 }
 
 void loss_forward(Queue& q, const Batch<float>& b) {
@@ -312,14 +281,9 @@ void alignment_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 // Entropy by the chain rule, from the last frame to the first.
-__global__ __launch_bounds__(kThreads, kResident) void ctc_entropy_kernel(const Utterance* all) {
+DYNET_GLOBAL void ctc_entropy_kernel(const Utterance* all) {
   begin_kernel();
   const Utterance u = all[blockIdx.x];
-  const auto surprise = [](float weight, float p) {
-    return p > 0
-               ? -static_cast<double>(weight) * static_cast<double>(p) * log(static_cast<double>(p))
-               : 0.0;
-  };
   double sum = 0;
   for (std::size_t e = threadIdx.x; e < std::size_t{u.frames} * u.states; e += blockDim.x) {
     const auto t = static_cast<unsigned>(e / u.states), s = static_cast<unsigned>(e % u.states);
@@ -328,7 +292,7 @@ __global__ __launch_bounds__(kThreads, kResident) void ctc_entropy_kernel(const 
     for (unsigned k = 0; k < 3 && t > 0 && weight != 0; ++k)
       sum += surprise(weight, u.table(k, t)[s]);
   }
-  sum = over_block(sum, AddUp());
+  sum = over_block(sum, AddDoubles());
   if (threadIdx.x == 0) *u.out = static_cast<float>(sum > 0 ? sum : 0);
 }
 

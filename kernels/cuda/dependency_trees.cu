@@ -1,9 +1,7 @@
-#include <vector>
-
 #include "kernels/cuda/kernels.h"
-#include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/projective_trees.cuh"
 #include "kernels/cuda/spanning_trees.cuh"
+#include "kernels/cuda/structures.cuh"
 
 // Dependency trees; one block per sentence.
 
@@ -12,56 +10,54 @@ namespace {
 
 constexpr unsigned kTreeBlock = 128;
 
-/// The sentences of a batch, node by node, on the host and on the device.
-struct Sentences {
-  TreeSentence* staged;
-  const TreeSentence* all;
-  std::size_t count, batch;
+/// A sentence of a batch, with its scratch.
+TreeSentence staged_sentence(Queue& q, const Batch<float>& b, std::size_t i, std::size_t e,
+                             const ElementMemory& m) {
+  const auto doubles = [&](std::size_t n) {
+    return reinterpret_cast<double*>(q.temporary(2 * (n + n % 2)));
+  };
+  TreeSentence s{};
+  s.nodes = b.dim(0, i).rows();
+  s.single_root = b.attr<DependencyAttr>(i).single_root != 0;
+  s.arcs = b.in(0, i) + e * s.size();
+  s.out = m.out;
+  s.d_out = m.d_out;
+  s.log_z = doubles(2);
+  s.p = doubles(s.size());
+  if (b.attr<DependencyAttr>().projective != 0) {
+    const DependencyTables tables{s.nodes};
+    const std::size_t size = DependencyTables::kTables * tables.size();
+    s.row = tables.stride();
+    s.table = tables.size();
+    s.sums = reinterpret_cast<double*>(m.aux);
+    s.mass = doubles(size);
+    s.slopes = doubles(size);
+    s.d_mass = doubles(size);
+  } else {
+    std::size_t levels = 2;
+    for (unsigned words = s.nodes; words > 1; words -= words / 2) ++levels;
+    auto* const numbers =
+        reinterpret_cast<LogSlope*>(doubles(2 * ((2 + levels) * s.size() + s.nodes)));
+    s.weights = numbers;
+    s.steps = s.weights + s.size();
+    s.levels = s.steps + s.size();
+    s.reach = s.levels + levels * s.size();
+    s.taken = reinterpret_cast<unsigned*>(doubles(s.nodes));
+  }
+  return s;
+}
+
+/// The sentences of a batch.
+struct Sentences : Structures<TreeSentence> {
   bool projective;
 
   Sentences(Queue& q, const Batch<float>& b, const float* const* d_outs = nullptr)
-      : count(0), batch(b.dim(0).bd), projective(b.attr<DependencyAttr>().projective != 0) {
-    staged = q.stage<TreeSentence>(b.count * batch);
-    const auto doubles = [&](std::size_t n) {
-      return reinterpret_cast<double*>(q.temporary(2 * (n + n % 2)));
-    };
-    for (std::size_t i = 0; i < b.count; ++i)
-      for (std::size_t e = 0; e < batch; ++e) {
-        const Dim& d = b.dim(0, i);
-        TreeSentence s{};
-        s.nodes = d.rows();
-        s.single_root = b.attr<DependencyAttr>(i).single_root != 0;
-        s.arcs = b.in(0, i) + e * s.size();
-        const std::size_t result = b.node(i).dim.batch_size();
-        s.out = b.out(i) + e * result;
-        s.d_out = d_outs ? d_outs[i] + e * result : nullptr;
-        s.log_z = doubles(2);
-        s.p = doubles(s.size());
-        if (projective) {
-          const DependencyTables tables{s.nodes};
-          const std::size_t size = DependencyTables::kTables * tables.size();
-          s.row = tables.stride();
-          s.table = tables.size();
-          s.sums = reinterpret_cast<double*>(b.aux(i) + e * tables.elements());
-          s.mass = doubles(size);
-          s.slopes = doubles(size);
-          s.d_mass = doubles(size);
-        } else {
-          std::size_t levels = 2;
-          for (unsigned words = s.nodes; words > 1; words -= words / 2) ++levels;
-          auto* const numbers =
-              reinterpret_cast<LogSlope*>(doubles(2 * ((2 + levels) * s.size() + s.nodes)));
-          s.weights = numbers;
-          s.steps = s.weights + s.size();
-          s.levels = s.steps + s.size();
-          s.reach = s.levels + levels * s.size();
-          s.taken = reinterpret_cast<unsigned*>(doubles(s.nodes));
-        }
-        staged[count++] = s;
-      }
-    all = q.on_device(staged);
-  }
-  Grid grid() const { return Grid{static_cast<unsigned>(count), kTreeBlock}; }
+      : Structures(q, b, d_outs,
+                   [&](std::size_t i, std::size_t e, const ElementMemory& m) {
+                     return staged_sentence(q, b, i, e, m);
+                   }),
+        projective(b.attr<DependencyAttr>().projective != 0) {}
+  Grid grid() const { return blocks(kTreeBlock); }
 
   void find_log_z(Queue& q) const {
     q.launch(grid(), projective ? sums_of_spans_kernel : spanning_sum_kernel, all);
@@ -76,8 +72,7 @@ struct Sentences {
   void restore_log_z(Queue& q) const;
 };
 
-__global__ __launch_bounds__(kThreads, kResident) void restore_kernel(const TreeSentence* all,
-                                                                      std::size_t count) {
+DYNET_GLOBAL void restore_kernel(const TreeSentence* all, std::size_t count) {
   begin_kernel();
   const std::size_t k = thread_number();
   if (k >= count) return;
@@ -88,8 +83,7 @@ void Sentences::restore_log_z(Queue& q) const {
   if (projective) q.launch_for(count, restore_kernel, all, count);
 }
 
-__global__ __launch_bounds__(kThreads, kResident) void store_log_z_kernel(const TreeSentence* all,
-                                                                          std::size_t count) {
+DYNET_GLOBAL void store_log_z_kernel(const TreeSentence* all, std::size_t count) {
   begin_kernel();
   if (const std::size_t k = thread_number(); k < count)
     *all[k].out = static_cast<float>(*all[k].log_z);
@@ -98,29 +92,9 @@ __global__ __launch_bounds__(kThreads, kResident) void store_log_z_kernel(const 
 /// The gradients of the arcs: term(sentence, element); all sentences of one length together.
 template <class F>
 void arc_gradients(Queue& q, const GradientBatch<float>& b, const Sentences& sentences, F term) {
-  std::vector<bool> done(b.count, false);
-  std::vector<float*> to;
-  std::vector<Write> writes;
-  for (std::size_t first = 0; first < b.count; ++first) {
-    if (done[first]) continue;
-    const std::size_t size = b.dim(0, first).batch_size(), batch = sentences.batch;
-    auto* const nodes = q.stage<std::uint32_t>(b.count);
-    to.clear();
-    writes.clear();
-    for (std::size_t i = first; i < b.count; ++i) {
-      if (b.dim(0, i).batch_size() != size) continue;
-      nodes[to.size()] = static_cast<std::uint32_t>(i);
-      to.push_back(b.d_in(0, i));
-      writes.push_back(b.write(0, i));
-      done[i] = true;
-    }
-    const std::uint32_t* const number = q.on_device(nodes);
-    each_gradient(q, q.targets(to.data(), writes.data(), to.size(), size * batch), size * batch,
-                  [=, all = sentences.all] __device__(std::uint32_t node, std::size_t e) {
-                    const Quotient at = divide(e, size);
-                    return term(all[number[node] * batch + at.by], at.rest);
-                  });
-  }
+  gradients_by_size(q, b, [=, all = sentences.all] __device__(std::size_t sentence, std::size_t e) {
+    return term(all[sentence], e);
+  });
 }
 
 void log_partition_forward(Queue& q, const Batch<float>& b) {
@@ -157,9 +131,7 @@ __device__ double score_of_heads(const TreeSentence& s) {
   for (unsigned d = 1; d < s.nodes; ++d) sum += s.score(s.heads[d - 1], d);
   return sum;
 }
-__global__ __launch_bounds__(kThreads,
-                             kResident) void log_prob_of_heads_kernel(const TreeSentence* all,
-                                                                      std::size_t count) {
+DYNET_GLOBAL void log_prob_of_heads_kernel(const TreeSentence* all, std::size_t count) {
   begin_kernel();
   const std::size_t k = thread_number();
   if (k >= count) return;
@@ -168,8 +140,7 @@ __global__ __launch_bounds__(kThreads,
   *s.out = static_cast<float>(score == -INFINITY ? score : value > 0 ? 0 : value);
 }
 // For the backward pass: whether the heads have a probability above zero.
-__global__ __launch_bounds__(kThreads, kResident) void possible_kernel(const TreeSentence* all,
-                                                                       std::size_t count) {
+DYNET_GLOBAL void possible_kernel(const TreeSentence* all, std::size_t count) {
   begin_kernel();
   if (const std::size_t k = thread_number(); k < count) {
     const TreeSentence& s = all[k];
@@ -198,8 +169,7 @@ void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 // One block per sentence.
-__global__ __launch_bounds__(kThreads,
-                             kResident) void store_shares_kernel(const TreeSentence* all) {
+DYNET_GLOBAL void store_shares_kernel(const TreeSentence* all) {
   begin_kernel();
   const TreeSentence s = all[blockIdx.x];
   for (std::size_t e = threadIdx.x; e < s.size(); e += blockDim.x)

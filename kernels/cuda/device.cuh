@@ -30,8 +30,11 @@ constexpr unsigned kThreads = 256;  // per block
 constexpr unsigned kResident = 4;   // blocks per multiprocessor that registers must suffice for
 constexpr unsigned kAllLanes = 0xffffffffu;
 
-/// Must be called first in every kernel: on devices of compute capability 9.0 and later a kernel
-/// may start while its predecessor runs, and waits here until the predecessor's writes are visible.
+/// Kernels of blocks of up to kThreads.
+#define DYNET_GLOBAL __global__ __launch_bounds__(kThreads, kResident)
+
+/// The first thing that a kernel does: on devices of compute capability 9.0 and later it may start
+/// while the one before it runs, and waits here until all that this writes is there.
 inline __device__ void begin_kernel() {
 #if !defined(__CUDACC__) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
   cudaGridDependencySynchronize();
@@ -47,6 +50,10 @@ inline __device__ std::size_t thread_count() { return std::size_t{gridDim.x} * b
 struct Sum {
   static __device__ float zero() { return 0; }
   __device__ float operator()(float a, float b) const { return a + b; }
+};
+struct AddDoubles {
+  static __device__ double zero() { return 0; }
+  __device__ double operator()(double a, double b) const { return a + b; }
 };
 struct Largest {
   static __device__ float zero() { return -INFINITY; }

@@ -4,8 +4,7 @@
 namespace dynet::cuda {
 namespace {
 
-__global__ __launch_bounds__(kThreads, kResident) void store_indices_kernel(const IndexList* given,
-                                                                            std::size_t n) {
+DYNET_GLOBAL void store_indices_kernel(const IndexList* given, std::size_t n) {
   begin_kernel();
   for (std::size_t i = blockIdx.x; i < n; i += gridDim.x)
     for (unsigned k = threadIdx.x; given[i].keep && k < given[i].count; k += blockDim.x)

@@ -43,9 +43,7 @@ struct Scattered {
   float value;
 };
 
-__global__ __launch_bounds__(kThreads, kResident) void scatter_kernel(TensorArray<float> y,
-                                                                      const Scattered* all,
-                                                                      std::size_t n) {
+DYNET_GLOBAL void scatter_kernel(TensorArray<float> y, const Scattered* all, std::size_t n) {
   begin_kernel();
   for (std::size_t k = thread_number(); k < n; k += thread_count())
     y[all[k].node][all[k].place] = all[k].value;

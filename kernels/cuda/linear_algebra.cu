@@ -45,10 +45,8 @@ __device__ std::size_t find_pivot(const float* a, std::size_t n, std::size_t k) 
 
 // LU factorization with row pivoting, one block per matrix. `order` gets the original index of each
 // row, `swaps` the number of row exchanges.
-__global__ __launch_bounds__(kThreads, kResident) void factor_kernel(TensorArray<const float> x,
-                                                                     Squares s, float* factors,
-                                                                     unsigned* order,
-                                                                     unsigned* swaps) {
+DYNET_GLOBAL void factor_kernel(TensorArray<const float> x, Squares s, float* factors,
+                                unsigned* order, unsigned* swaps) {
   begin_kernel();
   const std::size_t which = blockIdx.x, n = s.n;
   const float* const from = x[which / s.each] + which % s.each * s.size;

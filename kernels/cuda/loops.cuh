@@ -28,9 +28,8 @@ inline TensorArray<const float> outs_if_read(Queue& q, const Batch<float>& b) {
 
 // Each tensor has `blocks` blocks; zero: tensors share blocks, with one thread per element.
 template <class F>
-__global__ __launch_bounds__(kThreads,
-                             kResident) void each_kernel(std::size_t count, std::size_t size,
-                                                         Divisor by_size, unsigned blocks, F f) {
+DYNET_GLOBAL void each_kernel(std::size_t count, std::size_t size, Divisor by_size, unsigned blocks,
+                              F f) {
   begin_kernel();
   if (blocks == 0) {
     const std::size_t k = thread_number();
@@ -83,9 +82,8 @@ struct Steps {
 // Each result is the sum of count(r) terms term(r, k). `lanes` threads of a block, a power of two,
 // have a result each; the block's slices of lanes share its terms.
 template <class N, class T, class D>
-__global__ __launch_bounds__(kThreads, kResident) void sums_kernel(std::size_t results,
-                                                                   unsigned lanes, Steps steps,
-                                                                   N count, T term, D done) {
+DYNET_GLOBAL void sums_kernel(std::size_t results, unsigned lanes, Steps steps, N count, T term,
+                              D done) {
   begin_kernel();
   DYNET_SHARED(double, part, kThreads);
   const unsigned lane = threadIdx.x % lanes, slice = threadIdx.x / lanes;

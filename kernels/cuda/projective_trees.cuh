@@ -49,8 +49,7 @@ inline __device__ float log_share(const double* sums, const SpanSum& s, unsigned
 }
 
 // Computes the sums of all spans.
-static __global__ __launch_bounds__(kThreads,
-                                    kResident) void sums_of_spans_kernel(const TreeSentence* all) {
+static DYNET_GLOBAL void sums_of_spans_kernel(const TreeSentence* all) {
   begin_kernel();
   const TreeSentence s = all[blockIdx.x];
   const unsigned n = s.nodes;
@@ -88,9 +87,7 @@ inline __device__ double mean_of(const TreeSentence& s, const SpanSum& span, uns
 }
 
 // Computes the derivatives of the sums.
-static __global__ __launch_bounds__(kThreads,
-                                    kResident) void slopes_of_spans_kernel(const TreeSentence* all,
-                                                                           Wanted wanted) {
+static DYNET_GLOBAL void slopes_of_spans_kernel(const TreeSentence* all, Wanted wanted) {
   begin_kernel();
   const TreeSentence s = all[blockIdx.x];
   const unsigned n = s.nodes;
@@ -134,10 +131,8 @@ inline __device__ double pass_on(const TreeSentence& s, const SpanSum& span, uns
 }
 
 // Computes `p`, and with `entropy` the entropy.
-static __global__ __launch_bounds__(kThreads,
-                                    kResident) void shares_of_spans_kernel(const TreeSentence* all,
-                                                                           Wanted wanted,
-                                                                           bool entropy) {
+static DYNET_GLOBAL void shares_of_spans_kernel(const TreeSentence* all, Wanted wanted,
+                                                bool entropy) {
   begin_kernel();
   const TreeSentence s = all[blockIdx.x];
   const unsigned n = s.nodes;

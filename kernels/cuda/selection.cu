@@ -243,10 +243,7 @@ struct Turn {
 };
 
 // One block per tile of 32 x 32, with contiguous reads and writes.
-__global__ __launch_bounds__(kThreads,
-                             kResident) void transpose_kernel(Turn turn,
-                                                              TensorArray<const float> from,
-                                                              Targets to) {
+DYNET_GLOBAL void transpose_kernel(Turn turn, TensorArray<const float> from, Targets to) {
   begin_kernel();
   constexpr unsigned kPitch = kWarp + 1;  // avoids bank conflicts in a warp
   DYNET_SHARED(float, tile, kWarp* kPitch);

@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <vector>
 
 #include "dynet-like/structures/semi_crf/attributes.h"
 #include "kernels/cuda/kernels.h"
-#include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"
+#include "kernels/cuda/structures.cuh"
 
 // Semi-Markov chains, as in kernels/cpu/semi_crf.cc; a block per sentence, a thread per label.
 
@@ -62,14 +61,8 @@ struct Sentence {
   }
 };
 
-struct AddUp {
-  static __device__ double zero() { return 0; }
-  __device__ double operator()(double a, double b) const { return a + b; }
-};
-
 // Computes log sums, and the log-partition of each block in `log_z`.
-__global__ __launch_bounds__(kThreads, kResident) void segments_forward_kernel(const Sentence* all,
-                                                                               double* log_z) {
+DYNET_GLOBAL void segments_forward_kernel(const Sentence* all, double* log_z) {
   begin_kernel();
   const Sentence s = all[blockIdx.x];
   const unsigned n = s.labels;
@@ -116,8 +109,7 @@ __global__ __launch_bounds__(kThreads, kResident) void segments_forward_kernel(c
 }
 
 // Computes probabilities.
-__global__ __launch_bounds__(kThreads,
-                             kResident) void segments_backward_kernel(const Sentence* all) {
+DYNET_GLOBAL void segments_backward_kernel(const Sentence* all) {
   begin_kernel();
   const Sentence s = all[blockIdx.x];
   const unsigned n = s.labels;
@@ -179,9 +171,7 @@ __device__ float segment_derivative(const Sentence& s, const Direction& d, unsig
 }
 
 // Computes derivatives.
-__global__ __launch_bounds__(kThreads,
-                             kResident) void segments_derivatives_kernel(const Sentence* all,
-                                                                         Direction d) {
+DYNET_GLOBAL void segments_derivatives_kernel(const Sentence* all, Direction d) {
   begin_kernel();
   const Sentence s = all[blockIdx.x];
   const unsigned n = s.labels;
@@ -233,9 +223,8 @@ __device__ void each_segment(const Sentence& s, F f) {
   }
 }
 // Stores probabilities of segments, or their derivatives, at the indices of their scores.
-__global__ __launch_bounds__(kThreads,
-                             kResident) void segments_kernel(const Sentence* all, float* const* to,
-                                                             bool derivatives, Direction d) {
+DYNET_GLOBAL void segments_kernel(const Sentence* all, float* const* to, bool derivatives,
+                                  Direction d) {
   begin_kernel();
   const Sentence s = all[blockIdx.x];
   float* const own = to ? to[blockIdx.x] : s.out;
@@ -248,34 +237,23 @@ __global__ __launch_bounds__(kThreads,
 }
 
 /// The sentences of a batch, node by node, on the host and on the device.
-struct Sentences {
-  Sentence* staged;
-  const Sentence* all;
-  std::size_t count, batch;
-
+struct Sentences : Structures<Sentence> {
   Sentences(Queue& q, const Batch<float>& b, const float* const* d_outs = nullptr)
-      : count(0), batch(b.dim(0).bd) {
-    staged = q.stage<Sentence>(b.count * batch);
-    for (std::size_t i = 0; i < b.count; ++i)
-      for (std::size_t e = 0; e < batch; ++e) {
-        const Dim& d = b.dim(0, i);
-        const unsigned labels = b.dim(1, i).rows();
-        const std::size_t size = d.batch_size(), result = b.node(i).dim.batch_size();
-        const std::size_t scratch = b.node(i).form->aux(b.graph, b.node(i)) / batch;
-        staged[count++] = {b.in(0, i) + e * size,
-                           b.in(1, i),
-                           b.in(2, i),
-                           b.in(3, i),
-                           b.aux(i) + e * scratch,
-                           nullptr,
-                           b.out(i) + e * result,
-                           d_outs ? d_outs[i] + e * result : nullptr,
-                           labels,
-                           d.rows() / labels,
-                           d.cols()};
-      }
-    all = q.on_device(staged);
-  }
+      : Structures(q, b, d_outs, [&](std::size_t i, std::size_t e, const ElementMemory& m) {
+          const Dim& d = b.dim(0, i);
+          const unsigned labels = b.dim(1, i).rows();
+          return Sentence{b.in(0, i) + e * d.batch_size(),
+                          b.in(1, i),
+                          b.in(2, i),
+                          b.in(3, i),
+                          m.aux,
+                          nullptr,
+                          m.out,
+                          m.d_out,
+                          labels,
+                          d.rows() / labels,
+                          d.cols()};
+        }) {}
   /// Adds the known segments.
   void add_known(Queue& q, const Batch<float>& b) {
     for (std::size_t i = 0; i < b.count; ++i) {
@@ -292,10 +270,9 @@ struct Sentences {
   Grid grid() const {
     unsigned labels = 1;
     for (std::size_t k = 0; k < count; ++k) labels = std::max(labels, staged[k].labels);
-    return Grid{static_cast<unsigned>(count),
-                std::min((labels + kWarp - 1) / kWarp * kWarp, kThreads)};
+    return blocks(std::min((labels + kWarp - 1) / kWarp * kWarp, kThreads));
   }
-  Grid wide() const { return Grid{static_cast<unsigned>(count), kThreads}; }
+  Grid wide() const { return blocks(kThreads); }
 
   /// Allocates temporary numbers for the segments of each sentence.
   float* const* reserve(Queue& q) const {
@@ -316,39 +293,12 @@ struct Sentences {
 /// one length are processed together.
 template <class F>
 void gradients(Queue& q, const GradientBatch<float>& b, float* const* found, F term) {
-  std::vector<bool> done(b.count, false);
-  std::vector<float*> to;
-  std::vector<Write> writes;
-  const std::size_t batch = b.dim(0).bd;
-  for (std::size_t first = 0; first < b.count; ++first) {
-    if (done[first]) continue;
-    const unsigned length = b.dim(0, first).cols();
-    const std::size_t size = b.dim(0, first).batch_size();
-    auto* const nodes = q.stage<std::uint32_t>(b.count);
-    to.clear();
-    writes.clear();
-    for (std::size_t i = first; i < b.count; ++i) {
-      if (b.dim(0, i).cols() != length) continue;
-      nodes[to.size()] = static_cast<std::uint32_t>(i);
-      to.push_back(b.d_in(0, i));
-      writes.push_back(b.write(0, i));
-      done[i] = true;
-    }
-    const std::uint32_t* const number = q.on_device(nodes);
-    each_gradient(q, q.targets(to.data(), writes.data(), to.size(), size * batch), size * batch,
-                  [=] __device__(std::uint32_t node, std::size_t e) {
-                    const Quotient at = divide(e, size);
-                    const std::size_t sentence = number[node] * batch + at.by;
-                    return term(sentence, 0, at.rest, found[sentence][at.rest]);
-                  });
-  }
-  for (unsigned k = 1; k < 4; ++k)
-    each_gradient(q, b, k, [=] __device__(std::uint32_t node, std::size_t e) {
-      float sum = 0;
-      for (std::size_t element = 0; element < batch; ++element)
-        sum += term(node * batch + element, k, e, 0.0f);
-      return sum;
-    });
+  gradients_by_size(q, b, [=] __device__(std::size_t sentence, std::size_t e) {
+    return term(sentence, 0, e, found[sentence][e]);
+  });
+  shared_gradients(q, b, [=] __device__(std::size_t sentence, unsigned k, std::size_t e) {
+    return term(sentence, k, e, 0.0f);
+  });
 }
 
 // Expected uses of a score of operand k > 0.
@@ -388,21 +338,12 @@ __device__ void each_known_use(const Sentence& s, Use use) {
 }
 
 double* run_forward(Queue& q, const Sentences& s) {
-  auto* const log_z = reinterpret_cast<double*>(q.temporary(2 * s.count));
-  q.launch(s.grid(), segments_forward_kernel, s.all, log_z);
-  return log_z;
-}
-__global__ __launch_bounds__(kThreads, kResident) void store_log_z_kernel(const Sentence* all,
-                                                                          const double* log_z,
-                                                                          std::size_t count) {
-  begin_kernel();
-  if (const std::size_t k = thread_number(); k < count) *all[k].out = static_cast<float>(log_z[k]);
+  return log_partitions(q, s, s.grid(), segments_forward_kernel);
 }
 
 void log_partition_forward(Queue& q, const Batch<float>& b) {
   const Sentences s(q, b);
-  const double* const log_z = run_forward(q, s);
-  q.launch_for(s.count, store_log_z_kernel, s.all, log_z, s.count);
+  store_log_z(q, s, run_forward(q, s));
 }
 void log_partition_backward(Queue& q, const GradientBatch<float>& b) {
   const Sentences s(q, b, b.d_outs);
@@ -415,9 +356,8 @@ void log_partition_backward(Queue& q, const GradientBatch<float>& b) {
             });
 }
 
-__global__ __launch_bounds__(kThreads, kResident) void known_log_prob_kernel(const Sentence* all,
-                                                                             const double* log_z,
-                                                                             std::size_t count) {
+DYNET_GLOBAL void known_log_prob_kernel(const Sentence* all, const double* log_z,
+                                        std::size_t count) {
   begin_kernel();
   const std::size_t k = thread_number();
   if (k >= count) return;
@@ -475,15 +415,9 @@ void marginals_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 // Entropy by the chain rule, from the last position to the first.
-__global__ __launch_bounds__(kThreads,
-                             kResident) void segments_entropy_kernel(const Sentence* all) {
+DYNET_GLOBAL void segments_entropy_kernel(const Sentence* all) {
   begin_kernel();
   const Sentence s = all[blockIdx.x];
-  const auto surprise = [](float weight, float p) {
-    return p > 0
-               ? -static_cast<double>(weight) * static_cast<double>(p) * log(static_cast<double>(p))
-               : 0.0;
-  };
   double sum = 0;
   each_segment(s, [&](std::size_t, unsigned j, unsigned t, unsigned l, float q) {
     const float weight = s.ending(t)[j];
@@ -496,7 +430,7 @@ __global__ __launch_bounds__(kThreads,
     for (unsigned i = 0; i < s.labels && t > 0 && weight != 0; ++i)
       sum += surprise(weight, s.step(t, i, j));
   }
-  sum = over_block(sum, AddUp());
+  sum = over_block(sum, AddDoubles());
   if (threadIdx.x == 0) *s.out = static_cast<float>(sum > 0 ? sum : 0);
 }
 void entropy_forward(Queue& q, const Batch<float>& b) {

@@ -1,7 +1,7 @@
 #include "dynet-like/structures/span_trees/attributes.h"
 #include "kernels/cuda/kernels.h"
-#include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/scores.cuh"
+#include "kernels/cuda/structures.cuh"
 
 // Binary trees over words, as in kernels/cpu/span_trees.cc; one block per sentence, whose threads
 // divide the spans of one width.
@@ -10,11 +10,6 @@ namespace dynet::cuda {
 namespace {
 
 constexpr unsigned kBlock = 128;
-
-struct AddUp {
-  static __device__ double zero() { return 0; }
-  __device__ double operator()(double a, double b) const { return a + b; }
-};
 
 /// Positive numbers of unbounded size, m 2^e, as in kernels/cpu/scaled.h.
 struct Scaled {
@@ -110,8 +105,7 @@ __device__ void each_span(const Chart& c, F f) {
 }
 
 // Computes the sums over trees, and the log-partition of each block in `log_z`.
-__global__ __launch_bounds__(kThreads, kResident) void inside_kernel(const Chart* all,
-                                                                     double* log_z) {
+DYNET_GLOBAL void inside_kernel(const Chart* all, double* log_z) {
   begin_kernel();
   const Chart c = all[blockIdx.x];
   each_span(c, [&](unsigned i, unsigned j) {
@@ -161,7 +155,7 @@ __device__ double over_parents(const Chart& c, unsigned width, unsigned i, F f) 
 }
 
 // Computes the marginals of spans.
-__global__ __launch_bounds__(kThreads, kResident) void marginals_kernel(const Chart* all) {
+DYNET_GLOBAL void marginals_kernel(const Chart* all) {
   begin_kernel();
   const Chart c = all[blockIdx.x];
   const std::size_t m = c.tables.marginals();
@@ -187,8 +181,7 @@ struct Direction {
 };
 
 // Computes the derivatives of the sums over trees and of the marginals of spans.
-__global__ __launch_bounds__(kThreads, kResident) void derivatives_kernel(const Chart* all,
-                                                                          Direction direction) {
+DYNET_GLOBAL void derivatives_kernel(const Chart* all, Direction direction) {
   begin_kernel();
   const Chart c = all[blockIdx.x];
   const std::size_t di = c.tables.d_inside(), dn = c.tables.d_norm(), dm = c.tables.d_marginals();
@@ -241,31 +234,20 @@ __device__ double derivative(const Chart& c, const Direction& direction, std::si
 }
 
 /// The sentences of a batch, node by node, on the host and on the device.
-struct Charts {
-  Chart* staged;
-  const Chart* all;
-  std::size_t count, batch;
-
+struct Charts : Structures<Chart> {
   Charts(Queue& q, const Batch<float>& b, const float* const* d_outs = nullptr)
-      : count(0), batch(b.dim(0).bd) {
-    staged = q.stage<Chart>(b.count * batch);
-    for (std::size_t i = 0; i < b.count; ++i)
-      for (std::size_t e = 0; e < batch; ++e) {
-        const Dim& d = b.dim(0, i);
-        const std::size_t result = b.node(i).dim.batch_size();
-        const std::size_t scratch = b.node(i).form->aux(b.graph, b.node(i)) / batch;
-        staged[count++] = {b.in(0, i) + e * d.batch_size(),
-                           reinterpret_cast<double*>(b.aux(i) + e * scratch),
-                           nullptr,
-                           b.out(i) + e * result,
-                           d_outs ? d_outs[i] + e * result : nullptr,
-                           d.rows(),
-                           d[2],
-                           SpanTables{d.rows()}};
-      }
-    all = q.on_device(staged);
-  }
-  Grid grid() const { return Grid{static_cast<unsigned>(count), kBlock}; }
+      : Structures(q, b, d_outs, [&](std::size_t i, std::size_t e, const ElementMemory& m) {
+          const Dim& d = b.dim(0, i);
+          return Chart{b.in(0, i) + e * d.batch_size(),
+                       reinterpret_cast<double*>(m.aux),
+                       nullptr,
+                       m.out,
+                       m.d_out,
+                       d.rows(),
+                       d[2],
+                       SpanTables{d.rows()}};
+        }) {}
+  Grid grid() const { return blocks(kBlock); }
   /// Adds the trees of SpanTreeAttr.
   void add_trees(Queue& q, const Batch<float>& b) {
     for (std::size_t i = 0; i < b.count; ++i) {
@@ -278,16 +260,7 @@ struct Charts {
 };
 
 double* run_inside(Queue& q, const Charts& c) {
-  auto* const log_z = reinterpret_cast<double*>(q.temporary(2 * c.count));
-  q.launch(c.grid(), inside_kernel, c.all, log_z);
-  return log_z;
-}
-
-__global__ __launch_bounds__(kThreads, kResident) void store_kernel(const Chart* all,
-                                                                    const double* log_z,
-                                                                    std::size_t count) {
-  begin_kernel();
-  if (const std::size_t k = thread_number(); k < count) *all[k].out = static_cast<float>(log_z[k]);
+  return log_partitions(q, c, c.grid(), inside_kernel);
 }
 
 /// The gradients of all scores: term(sentence, element).
@@ -303,8 +276,7 @@ void gradients(Queue& q, const GradientBatch<float>& b, const Charts& c, F term)
 
 void log_partition_forward(Queue& q, const Batch<float>& b) {
   const Charts c(q, b);
-  const double* const log_z = run_inside(q, c);
-  q.launch_for(c.count, store_kernel, c.all, log_z, c.count);
+  store_log_z(q, c, run_inside(q, c));
 }
 void log_partition_backward(Queue& q, const GradientBatch<float>& b) {
   const Charts c(q, b, b.d_outs);
@@ -319,8 +291,7 @@ inline __device__ unsigned spans_of_tree(const Chart& c) {
 }
 
 // One block per sentence.
-__global__ __launch_bounds__(kThreads, kResident) void log_prob_kernel(const Chart* all,
-                                                                       const double* log_z) {
+DYNET_GLOBAL void log_prob_kernel(const Chart* all, const double* log_z) {
   begin_kernel();
   const Chart c = all[blockIdx.x];
   double score = 0;
@@ -331,7 +302,7 @@ __global__ __launch_bounds__(kThreads, kResident) void log_prob_kernel(const Cha
                        log(c.of(c.tables.labels(), s.first, s.last))
                  : static_cast<double>(c.scores[c.score_at(s.first, s.last, s.label)]);
   }
-  score = over_block(score, AddUp());
+  score = over_block(score, AddDoubles());
   if (threadIdx.x > 0) return;
   const double value = score - log_z[blockIdx.x];
   *c.out = static_cast<float>(score == -INFINITY ? score : value > 0 ? 0 : value);
@@ -346,7 +317,7 @@ void log_prob_forward(Queue& q, const Batch<float>& b) {
 
 // Marks each span: 0 outside the tree, kHasSpan with unknown label, otherwise the label plus one.
 constexpr double kHasSpan = -1;
-__global__ __launch_bounds__(kThreads, kResident) void known_kernel(const Chart* all) {
+DYNET_GLOBAL void known_kernel(const Chart* all) {
   begin_kernel();
   const Chart c = all[blockIdx.x];
   double* const known = c.scratch + c.tables.known();
@@ -376,7 +347,7 @@ void log_prob_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 // One block per sentence.
-__global__ __launch_bounds__(kThreads, kResident) void store_marginals_kernel(const Chart* all) {
+DYNET_GLOBAL void store_marginals_kernel(const Chart* all) {
   begin_kernel();
   const Chart c = all[blockIdx.x];
   for (std::size_t e = threadIdx.x; e < c.size(); e += blockDim.x)
@@ -399,7 +370,7 @@ void marginals_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 // Entropy by the chain rule, from the whole sentence down.
-__global__ __launch_bounds__(kThreads, kResident) void entropy_kernel(const Chart* all) {
+DYNET_GLOBAL void entropy_kernel(const Chart* all) {
   begin_kernel();
   const Chart c = all[blockIdx.x];
   const auto surprise = [](double p) { return p > 0 ? -p * log(p) : 0.0; };
@@ -410,7 +381,7 @@ __global__ __launch_bounds__(kThreads, kResident) void entropy_kernel(const Char
     for (unsigned m = i; m < j; ++m) h += surprise(c.split(m - i + 1, i, j - m));
     sum += c.of(c.tables.marginals(), i, j) * h;
   });
-  sum = over_block(sum, AddUp());
+  sum = over_block(sum, AddDoubles());
   if (threadIdx.x == 0) *c.out = static_cast<float>(sum < 0 ? 0 : sum);
 }
 

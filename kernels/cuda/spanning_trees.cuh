@@ -143,8 +143,7 @@ inline __device__ void read_weights(const TreeSentence& s, Wanted wanted) {
   __syncthreads();
 }
 
-static __global__ __launch_bounds__(kThreads,
-                                    kResident) void spanning_sum_kernel(const TreeSentence* all) {
+static DYNET_GLOBAL void spanning_sum_kernel(const TreeSentence* all) {
   begin_kernel();
   const TreeSentence s = all[blockIdx.x];
   read_weights(s, Wanted::probabilities);
@@ -156,9 +155,7 @@ static __global__ __launch_bounds__(kThreads,
 }
 
 // Computes `p`. Eliminates all words but one for each word; halves of the words share eliminations.
-static __global__ __launch_bounds__(kThreads,
-                                    kResident) void spanning_shares_kernel(const TreeSentence* all,
-                                                                           Wanted wanted) {
+static DYNET_GLOBAL void spanning_shares_kernel(const TreeSentence* all, Wanted wanted) {
   begin_kernel();
   const TreeSentence s = all[blockIdx.x];
   const unsigned n = s.nodes;
@@ -196,8 +193,7 @@ static __global__ __launch_bounds__(kThreads,
 }
 
 // log Z minus the expected score, both relative to the most probable heads.
-static __global__ __launch_bounds__(kThreads, kResident) void spanning_entropy_kernel(
-    const TreeSentence* all) {
+static DYNET_GLOBAL void spanning_entropy_kernel(const TreeSentence* all) {
   begin_kernel();
   const TreeSentence s = all[blockIdx.x];
   const unsigned n = s.nodes;

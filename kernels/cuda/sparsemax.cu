@@ -58,10 +58,8 @@ __device__ float project(const float* x, float* p, std::size_t n) {
 }
 
 // One block per column.
-__global__ __launch_bounds__(kThreads, kResident) void sparsemax_kernel(TensorArray<const float> x,
-                                                                        TensorArray<float> p,
-                                                                        std::size_t columns,
-                                                                        std::size_t n) {
+DYNET_GLOBAL void sparsemax_kernel(TensorArray<const float> x, TensorArray<float> p,
+                                   std::size_t columns, std::size_t n) {
   begin_kernel();
   const Quotient at = divide(blockIdx.x, columns);
   project(x[at.by] + at.rest * n, p[at.by] + at.rest * n, n);
@@ -102,9 +100,9 @@ struct Support {
 };
 
 // One block per batch element of each node; the gradient is stored in the scratch.
-__global__ __launch_bounds__(kThreads, kResident) void loss_kernel(
-    TensorArray<const float> x, TensorArray<float> y, TensorArray<float> aux,
-    const Support* supports, std::size_t batch, std::size_t n) {
+DYNET_GLOBAL void loss_kernel(TensorArray<const float> x, TensorArray<float> y,
+                              TensorArray<float> aux, const Support* supports, std::size_t batch,
+                              std::size_t n) {
   begin_kernel();
   DYNET_SHARED(double, part, kThreads);
   const Quotient at = divide(blockIdx.x, batch);

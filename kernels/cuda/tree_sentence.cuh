@@ -6,10 +6,6 @@
 
 namespace dynet::cuda {
 
-struct AddDoubles {
-  static __device__ double zero() { return 0; }
-  __device__ double operator()(double a, double b) const { return a + b; }
-};
 struct LargestDouble {
   static __device__ double zero() { return -INFINITY; }
   __device__ double operator()(double a, double b) const { return a < b ? b : a; }
