@@ -26,7 +26,6 @@ namespace {
 constexpr std::size_t kQueries = 32, kKeys = 128;  // sizes of a block
 
 /// One head of a batch element.
-template <class T>
 struct Head {
   const AttentionSizes& sizes;
   std::size_t length;      // number of keys that are not masked
@@ -68,10 +67,9 @@ struct Head {
 };
 
 /// Block of scores: one row per query.
-template <class T>
 class Block {
  public:
-  explicit Block(const Head<T>& head) : head_(head) {}
+  explicit Block(const Head& head) : head_(head) {}
 
   std::size_t first_query = 0, queries = 0, first_key = 0, keys = 0;
 
@@ -139,7 +137,7 @@ class Block {
   static constexpr std::array<bool, kQueries> kStore{};
 
  private:
-  const Head<T>& head_;
+  const Head& head_;
   std::array<T, kQueries * kKeys> scores_;
 };
 
@@ -161,11 +159,10 @@ constexpr std::array<bool, kQueries> all_of_them() {
 }
 constexpr std::array<bool, kQueries> kAdd = all_of_them();
 
-template <class T>
-void head_forward(const Head<T>& head) {
+void head_forward(const Head& head) {
   const AttentionSizes& s = head.sizes;
   const std::size_t size = s.value_size;
-  Block<T> block(head);
+  Block block(head);
   for (std::size_t query = 0; query < s.queries; query += kQueries) {
     const std::size_t end = std::min(query + kQueries, s.queries);
     for (std::size_t i = query; i < end; ++i) {
@@ -207,17 +204,15 @@ void head_forward(const Head<T>& head) {
 }
 
 /// Gradients of a head; null if not needed.
-template <class T>
 struct HeadGradients {
   T *q, *k, *v, *bias;  // laid out like the head's operands
   const T* out;
 };
 
-template <class T>
-void head_backward(const Head<T>& head, const HeadGradients<T>& d) {
+void head_backward(const Head& head, const HeadGradients& d) {
   const AttentionSizes& s = head.sizes;
-  Block<T> block(head), slopes(head);
-  std::array<T, kQueries> means;  // means of the slopes, weighted by probability
+  Block block(head), slopes(head);
+  std::array<T, kQueries> means;  // of the slopes, by probability
   for (std::size_t query = 0; query < s.queries; query += kQueries) {
     const auto d_value = [&](std::size_t r) { return d.out + (query + r) * head.out_step(); };
     block.each(query, [&] {
@@ -277,7 +272,6 @@ void head_backward(const Head<T>& head, const HeadGradients<T>& d) {
 }
 
 /// Rows of a matrix with contiguous columns; no copy of a whole matrix.
-template <class T>
 const T* without_gaps(const T* x, std::size_t rows, std::size_t of, std::size_t cols,
                       std::vector<T>& copy) {
   if (rows == of) return x;
@@ -288,16 +282,16 @@ const T* without_gaps(const T* x, std::size_t rows, std::size_t of, std::size_t 
 
 /// Calls f(element, key head, heads) for every batch element and key head of node i, where `heads`
 /// are the query heads that share the key head.
-template <class T, class F>
+template <class F>
 void each_key_head(const Batch<T>& b, std::size_t i, const AttentionSizes& s, F f) {
-  const auto& a = b.template attr<AttentionAttr>(i);
-  const auto* const lengths = b.template payload<AttentionAttr, unsigned>(i);
+  const auto& a = b.attr<AttentionAttr>(i);
+  const auto* const lengths = b.payload<AttentionAttr, unsigned>(i);
   const bool biased = b.arity > 3;
   const auto at = [&](std::size_t k, std::size_t e) {
     return b.in(k, i) + (b.dim(k, i).bd == 1 ? 0 : e * b.dim(k, i).batch_size());
   };
   std::vector<T> keys, values;
-  std::vector<Head<T>> heads;
+  std::vector<Head> heads;
   const Dim& d = b.node(i).dim;
   for (std::size_t e = 0; e < d.bd; ++e)
     for (std::size_t kh = 0; kh < s.key_heads; ++kh) {
@@ -315,24 +309,21 @@ void each_key_head(const Batch<T>& b, std::size_t i, const AttentionSizes& s, F 
       f(e, kh, heads);
     }
 }
-template <class T>
 AttentionSizes sizes_of(const Batch<T>& b, std::size_t i) {
-  return {b.template attr<AttentionAttr>(i), b.dim(0, i), b.dim(1, i), b.dim(2, i),
+  return {b.attr<AttentionAttr>(i), b.dim(0, i), b.dim(1, i), b.dim(2, i),
           b.arity > 3 ? &b.dim(3, i) : nullptr};
 }
 
 }  // namespace
 
-template <class T>
 void Attention::forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i)
     each_key_head(b, i, sizes_of(b, i), [](std::size_t, std::size_t, const auto& heads) {
-      for (const Head<T>& head : heads) head_forward(head);
+      for (const Head& head : heads) head_forward(head);
     });
 }
 
 // Computes all gradients of a node together, then stores those of each operand.
-template <class T>
 void Attention::backward(const GradientBatch<T>& b) {
   std::vector<T> sums[4], d_keys, d_values;
   for (std::size_t k = 0; k < b.arity; ++k) {
@@ -362,7 +353,7 @@ void Attention::backward(const GradientBatch<T>& b) {
       T* const d_k = begin(at(1, e), d_keys, s.size);
       T* const d_v = begin(at(2, e), d_values, s.value_size);
       std::size_t h = kh * s.group();
-      for (const Head<T>& head : heads) {
+      for (const Head& head : heads) {
         T *const d_q = at(0, e), *const d_bias = at(3, e);
         head_backward(head, {d_q ? d_q + h * s.size : nullptr, d_k, d_v,
                              d_bias ? d_bias + h * s.biases : nullptr,
@@ -385,7 +376,5 @@ void Attention::backward(const GradientBatch<T>& b) {
     }
   }
 }
-
-DYNET_INSTANTIATE_STRUCT(Attention)
 
 }  // namespace dynet::cpu::DYNET_ISA

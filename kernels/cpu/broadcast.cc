@@ -12,7 +12,6 @@ namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 // Row of an operand that advances with the result's row or repeats one element; loads are lazy.
-template <class T>
 struct MovingRow {
   const T* p;
   template <class Part>
@@ -20,7 +19,6 @@ struct MovingRow {
     return Lanes<T>::load(p + at, part);
   }
 };
-template <class T>
 struct StillRow {
   const T* p;
   template <class Part>
@@ -29,19 +27,20 @@ struct StillRow {
   }
 };
 
-template <class T, class F>
+// Calls f with both rows.
+template <class F>
 void with_rows(const T* a, bool a_moves, const T* b, bool b_moves, F&& f) {
   if (a_moves && b_moves)
-    f(MovingRow<T>{a}, MovingRow<T>{b});
+    f(MovingRow{a}, MovingRow{b});
   else if (a_moves)
-    f(MovingRow<T>{a}, StillRow<T>{b});
+    f(MovingRow{a}, StillRow{b});
   else
-    f(StillRow<T>{a}, MovingRow<T>{b});
+    f(StillRow{a}, MovingRow{b});
 }
 
 // Writes n gradients v(at, part) to a row of an operand, or adds their sum to its single element,
 // which was zeroed before.
-template <class T, class F>
+template <class F>
 void put_row(bool add, bool moves, T* to, std::size_t n, F v) {
   if (moves) {
     each_vector<T>(n, [=](std::size_t at, auto part) { put(add, to + at, v(at, part), part); });
@@ -128,10 +127,7 @@ struct Function<Power> {
 namespace {
 
 // True if operand k has the shape of the result.
-template <class T>
-bool is_whole(const Batch<T>& b, std::size_t k) {
-  return b.dim(k).size() == b.dim().size();
-}
+bool is_whole(const Batch<T>& b, std::size_t k) { return b.dim(k).size() == b.dim().size(); }
 
 // Gradients of one operand of node i, or of both in one pass.
 template <class F, bool kFirst, bool kSecond, class T>
@@ -173,7 +169,6 @@ void whole_backward(const GradientBatch<T>& b) {
 }  // namespace
 
 template <class F>
-template <class T>
 void Binary<F>::forward(const Batch<T>& b) {
   if (is_whole(b, 0) && is_whole(b, 1)) {
     const std::size_t n = b.dim().size();
@@ -205,7 +200,6 @@ void Binary<F>::forward(const Batch<T>& b) {
 }
 
 template <class F>
-template <class T>
 void Binary<F>::backward(const GradientBatch<T>& b) {
   if (is_whole(b, 0) && is_whole(b, 1)) return whole_backward<F>(b);
   const RowLoop<2> loop(b.dim(), {&b.dim(0), &b.dim(1)});
@@ -241,7 +235,7 @@ void Binary<F>::backward(const GradientBatch<T>& b) {
 }
 
 // Sum of node i's operands, each times `factor`.
-template <class T, class Factor>
+template <class Factor>
 void sum_operands(const Batch<T>& b, std::size_t i, Factor factor) {
   const std::size_t n = b.dim().size();
   for (std::size_t k = 0; k < b.arity; ++k) {
@@ -264,9 +258,8 @@ void sum_operands(const Batch<T>& b, std::size_t i, Factor factor) {
   }
 }
 
-template <class T>
 void sum_forward(const Batch<T>& b) {
-  const T scale = static_cast<T>(b.template attr<SumAttr>().scale);
+  const T scale = static_cast<T>(b.attr<SumAttr>().scale);
   const std::size_t n = b.dim().size();
   bool equal = true;
   for (std::size_t k = 0; k < b.arity; ++k) equal = equal && b.dim(k).size() == n;
@@ -290,9 +283,8 @@ void sum_forward(const Batch<T>& b) {
   }
 }
 
-template <class T>
 void sum_backward(const GradientBatch<T>& b) {
-  const T scale = static_cast<T>(b.template attr<SumAttr>().scale);
+  const T scale = static_cast<T>(b.attr<SumAttr>().scale);
   const std::size_t n = b.dim().size();
   for (std::size_t k = 0; k < b.arity; ++k) {
     const std::size_t size = b.dim(k).size();
@@ -319,15 +311,15 @@ void sum_backward(const GradientBatch<T>& b) {
   }
 }
 
-DYNET_INSTANTIATE_STRUCT(Binary<Subtract>)
-DYNET_INSTANTIATE_STRUCT(Binary<Multiply>)
-DYNET_INSTANTIATE_STRUCT(Binary<Divide>)
-DYNET_INSTANTIATE_STRUCT(Binary<Power>)
+template struct Binary<Subtract>;
+template struct Binary<Multiply>;
+template struct Binary<Divide>;
+template struct Binary<Power>;
 
 namespace {
 
 // Calls row(offset in the result, row of operand k, whether that row advances, length).
-template <class T, class Row>
+template <class Row>
 void operand_rows(const Batch<T>& b, std::size_t k, std::size_t i, Row&& row) {
   const RowLoop<1> loop(b.dim(), {&b.dim(k)});
   loop.each([&](std::size_t at, const auto& offset) {
@@ -338,7 +330,6 @@ void operand_rows(const Batch<T>& b, std::size_t k, std::size_t i, Row&& row) {
 }  // namespace
 
 template <bool kLargest>
-template <class T>
 void Extreme<kLargest>::forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i) {
     T *y = b.out(i), *winner = b.aux(i);
@@ -356,7 +347,6 @@ void Extreme<kLargest>::forward(const Batch<T>& b) {
 }
 
 template <bool kLargest>
-template <class T>
 void Extreme<kLargest>::backward(const GradientBatch<T>& b) {
   for (std::size_t k = 0; k < b.arity; ++k) {
     const RowLoop<1> loop(b.dim(), {&b.dim(k)});
@@ -378,7 +368,6 @@ void Extreme<kLargest>::backward(const GradientBatch<T>& b) {
 
 // Stores the shift of the operands and the log of the sum of their shifted exponentials, for
 // backward.
-template <class T>
 void logsumexp_forward(const Batch<T>& b) {
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -409,7 +398,6 @@ void logsumexp_forward(const Batch<T>& b) {
   }
 }
 
-template <class T>
 void logsumexp_backward(const GradientBatch<T>& b) {
   const std::size_t n = b.dim().size();
   for (std::size_t k = 0; k < b.arity; ++k)
@@ -434,9 +422,7 @@ void logsumexp_backward(const GradientBatch<T>& b) {
     }
 }
 
-DYNET_INSTANTIATE_PAIR(sum)
-DYNET_INSTANTIATE_STRUCT(Extreme<true>)
-DYNET_INSTANTIATE_STRUCT(Extreme<false>)
-DYNET_INSTANTIATE_PAIR(logsumexp)
+template struct Extreme<true>;
+template struct Extreme<false>;
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -18,7 +18,6 @@ namespace {
 /// Convolution by matrix products (im2col). The windows of an image are the rows of a matrix with
 /// one column per tap: positions x taps times taps x filters. The matrix is built piece by piece,
 /// for a few columns of positions at a time, to fit the cache.
-template <class T>
 class WindowConvolution {
  public:
   WindowConvolution(const shape::Sliding& rows, const shape::Sliding& cols, std::size_t channels,
@@ -185,7 +184,6 @@ class WindowConvolution {
 };
 
 /// Operands of a batch of convolutions.
-template <class T>
 struct Operands {
   explicit Operands(const Batch<T>& batch)
       : b(batch),
@@ -212,7 +210,7 @@ struct Operands {
     if (direct)
       f(DirectConvolution<T>(rows, cols, channels, filters));
     else
-      f(WindowConvolution<T>(rows, cols, channels, filters));
+      f(WindowConvolution(rows, cols, channels, filters));
   }
   bool reads_directly() const { return DirectConvolution<T>::suits(rows, cols, channels, filters); }
 
@@ -222,16 +220,15 @@ struct Operands {
 
  private:
   shape::Sliding slide(unsigned k) const {
-    const auto& a = b.template attr<ConvolutionAttr>();
+    const auto& a = b.attr<ConvolutionAttr>();
     return shape::slide(b.dim(0)[k], b.dim(1)[k], a.stride[k], a.valid != 0);
   }
 };
 
 }  // namespace
 
-template <class T>
 void conv2d_forward(const Batch<T>& b) {
-  const Operands<T> o(b);
+  const Operands o(b);
   o.by(o.reads_directly(), [&](auto&& c) {
     for (std::size_t i = 0; i < b.count; ++i)
       for (std::size_t e = 0; e < b.dim().bd; ++e)
@@ -242,7 +239,6 @@ void conv2d_forward(const Batch<T>& b) {
 namespace {
 
 // True if all filters of a batch are finite: zero padding times infinity would be NaN.
-template <class T>
 bool finite_filters(const GradientBatch<T>& b) {
   const T* last = nullptr;
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -253,8 +249,7 @@ bool finite_filters(const GradientBatch<T>& b) {
   return true;
 }
 
-template <class T>
-void image_gradients(const GradientBatch<T>& b, const Operands<T>& o) {
+void image_gradients(const GradientBatch<T>& b, const Operands& o) {
   if (std::none_of(b.d_ins, b.d_ins + b.count, [](const T* dx) { return dx; })) return;
   const bool direct = DirectConvolution<T>::suits_gradient(o.rows, o.cols, o.channels, o.filters) &&
                       finite_filters(b);
@@ -268,8 +263,7 @@ void image_gradients(const GradientBatch<T>& b, const Operands<T>& o) {
   });
 }
 
-template <class T>
-void filter_gradients(const GradientBatch<T>& b, const Operands<T>& o) {
+void filter_gradients(const GradientBatch<T>& b, const Operands& o) {
   const std::size_t batch = b.dim().bd, size = o.taps * o.filters;
   const bool one = b.dim(1).bd == 1;
   std::vector<T> transposed(size);
@@ -285,8 +279,7 @@ void filter_gradients(const GradientBatch<T>& b, const Operands<T>& o) {
   });
 }
 
-template <class T>
-void bias_gradients(const GradientBatch<T>& b, const Operands<T>& o) {
+void bias_gradients(const GradientBatch<T>& b, const Operands& o) {
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* const db = b.d_in(2, i))
       for (std::size_t e = 0; e < b.dim().bd; ++e) {
@@ -301,14 +294,11 @@ void bias_gradients(const GradientBatch<T>& b, const Operands<T>& o) {
 
 }  // namespace
 
-template <class T>
 void conv2d_backward(const GradientBatch<T>& b) {
-  const Operands<T> o(b);
+  const Operands o(b);
   image_gradients(b, o);
   filter_gradients(b, o);
   if (b.arity > 2) bias_gradients(b, o);
 }
-
-DYNET_INSTANTIATE_PAIR(conv2d)
 
 }  // namespace dynet::cpu::DYNET_ISA

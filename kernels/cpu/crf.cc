@@ -18,18 +18,16 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-template <class T>
 struct Weights;
 
 /// Scores of a batch element of a node, and its scratch.
-template <class T>
 struct Chain {
   std::size_t tags, length;
   const T *emissions, *start, *stop;
   const T* transitions;
   std::size_t stride;  // stride from the transitions of one position to the next
   T *forward, *norm, *marginals;
-  Weights<T>* weights = nullptr;
+  Weights* weights = nullptr;
 
   Chain(const Batch<T>& b, std::size_t i, std::size_t element)
       : tags(b.dim(0, i).rows()),
@@ -55,7 +53,6 @@ struct Chain {
 /// Exponentials of transitions that are identical for all positions, scaled by a factor. Sums of
 /// e^score are then products of a matrix and a vector. Underflowing terms are negligible if the sum
 /// exceeds kEnough; smaller sums are computed in logarithms.
-template <class T>
 struct Weights {
   static constexpr std::size_t kMost = 512;  // maximum number of tags
   /// Smallest accepted sum; terms lost to underflow are below the smallest normal number.
@@ -67,7 +64,7 @@ struct Weights {
   const T* of = nullptr;
 
   /// Null for chains that do not benefit.
-  Weights* made_for(const Chain<T>& c) {
+  Weights* made_for(const Chain& c) {
     const std::size_t n = c.tags;
     if (c.stride > 0 || n > kMost || c.length < 2) return nullptr;
     if (of == c.transitions) return this;
@@ -93,7 +90,7 @@ struct Weights {
 };
 
 /// Calls f(at, size, e^(before + into + add)) over the previous tags.
-template <class T, class Use>
+template <class Use>
 void column(const T* before, const T* into, T add, std::size_t n, Use use) {
   exponentials_of<T>(
       n,
@@ -104,7 +101,6 @@ void column(const T* before, const T* into, T add, std::size_t n, Use use) {
 }
 
 /// log sum_i e^(before_i + into_i)
-template <class T>
 T log_sum(const T* before, const T* into, std::size_t n) {
   const T m = shift((array(before, n) + array(into, n)).maxCoeff());
   T sum = 0;
@@ -114,9 +110,8 @@ T log_sum(const T* before, const T* into, std::size_t n) {
 }
 
 /// Computes norms by `weights`.
-template <class T>
-void find_norms(const Chain<T>& c, std::size_t t) {
-  using W = Weights<T>;
+void find_norms(const Chain& c, std::size_t t) {
+  using W = Weights;
   const std::size_t n = c.tags;
   const T* const before = c.forward + (t - 1) * n;
   T* const norm = c.norm + t * n;
@@ -130,8 +125,7 @@ void find_norms(const Chain<T>& c, std::size_t t) {
 }
 
 /// Computes `forward` and `norm`, and returns the log-partition.
-template <class T>
-double run_forward(const Chain<T>& c, const T* emissions) {
+double run_forward(const Chain& c, const T* emissions) {
   const std::size_t n = c.tags;
   if (c.length == 0) return 0;
   double scale = 0;
@@ -166,8 +160,8 @@ double run_forward(const Chain<T>& c, const T* emissions) {
 
 /// Calls use(j, at, size, p) with the probabilities p_t(i | j) for i from `at`. Unreachable tags
 /// have zero probabilities.
-template <class T, class Use>
-void probabilities(const Chain<T>& c, std::size_t t, Use use) {
+template <class Use>
+void probabilities(const Chain& c, std::size_t t, Use use) {
   const T *const before = c.forward + (t - 1) * c.tags, *const norm = c.norm + t * c.tags;
   over_columns<T>(
       c.tags, c.tags,
@@ -182,8 +176,8 @@ void probabilities(const Chain<T>& c, std::size_t t, Use use) {
 
 /// Probabilities p_t(i | j) times m(j), by `weights`: element (i, j) is e_i w_ij r_j, except for
 /// columns passed to `rest`, which are computed in logarithms.
-template <class T, class Rest>
-void split_probabilities(const Chain<T>& c, std::size_t t, const T* m, T* e, T* r, Rest rest) {
+template <class Rest>
+void split_probabilities(const Chain& c, std::size_t t, const T* m, T* e, T* r, Rest rest) {
   const std::size_t n = c.tags;
   const T *const before = c.forward + (t - 1) * n, *const norm = c.norm + t * n;
   std::copy_n(before, n, e);
@@ -191,7 +185,7 @@ void split_probabilities(const Chain<T>& c, std::size_t t, const T* m, T* e, T* 
   array(r, n) = array(norm, n) - c.weights->scale;
   exponentials(r, n);
   for (std::size_t j = 0; j < n; ++j) {
-    const bool enough = r[j] > 2 * Weights<T>::kEnough;
+    const bool enough = r[j] > 2 * Weights::kEnough;
     r[j] = enough ? m[j] / r[j] : T(0);
     if (enough || m[j] == T(0)) continue;
     column(before, c.into(t, j), -norm[j], n,
@@ -200,8 +194,7 @@ void split_probabilities(const Chain<T>& c, std::size_t t, const T* m, T* e, T* 
 }
 
 /// Computes the marginals; after run_forward. All are zero if there is no valid sequence.
-template <class T>
-void find_marginals(const Chain<T>& c, T* m) {
+void find_marginals(const Chain& c, T* m) {
   const std::size_t n = c.tags;
   if (c.length == 0) return;
   T* const last = m + (c.length - 1) * n;
@@ -222,20 +215,20 @@ void find_marginals(const Chain<T>& c, T* m) {
       probabilities(c, t, add);
       continue;
     }
-    alignas(64) T e[Weights<T>::kMost], r[Weights<T>::kMost], sums[Weights<T>::kMost];
+    alignas(64) T e[Weights::kMost], r[Weights::kMost], sums[Weights::kMost];
     split_probabilities(c, t, now, e, r, add);
-    Weights<T>::multiply(c.weights->by_row.data(), r, n, sums);
+    Weights::multiply(c.weights->by_row.data(), r, n, sums);
     array(before, n) += array(static_cast<const T*>(e), n) * array(static_cast<const T*>(sums), n);
   }
 }
 
 /// Calls f(chain, node, element) for every batch element of every node with a gradient.
-template <class T, class F>
+template <class F>
 void each_chain(const Batch<T>& b, F f) {
-  Weights<T> weights;
+  Weights weights;
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) {
-      Chain<T> c(b, i, e);
+      Chain c(b, i, e);
       c.weights = weights.made_for(c);
       f(c, i, e);
     }
@@ -243,15 +236,15 @@ void each_chain(const Batch<T>& b, F f) {
 
 /// Calls f(chain, node, element, to) for the gradient of operand k; `to` is zeroed before a store.
 /// Emissions have one part per batch element.
-template <class T, class F>
+template <class F>
 void each_gradient(const GradientBatch<T>& b, std::size_t k, F f) {
-  Weights<T> weights;
+  Weights weights;
   for (std::size_t i = 0; i < b.count; ++i) {
     T* const to = b.d_in(k, i);
     if (!to) continue;
     if (!b.add(k, i)) std::fill_n(to, b.dim(k, i).size(), T(0));
     for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) {
-      Chain<T> c(b, i, e);
+      Chain c(b, i, e);
       if (k == 1) c.weights = weights.made_for(c);
       f(c, i, e, to + (k == 0 ? e * c.tags * c.length : 0));
     }
@@ -259,8 +252,7 @@ void each_gradient(const GradientBatch<T>& b, std::size_t k, F f) {
 }
 
 /// Adds `factor` times the expected count of each score of operand k.
-template <class T>
-void add_expectations(const Chain<T>& c, const T* m, std::size_t k, T factor, T* to) {
+void add_expectations(const Chain& c, const T* m, std::size_t k, T factor, T* to) {
   const std::size_t n = c.tags;
   if (c.length == 0 || factor == T(0)) return;
   if (k == 0) array(to, n * c.length) += factor * array(m, n * c.length);
@@ -278,7 +270,7 @@ void add_expectations(const Chain<T>& c, const T* m, std::size_t k, T factor, T*
     for (std::size_t t = 1; t < c.length; ++t) probabilities(c, t, add(t));
     return;
   }
-  using W = Weights<T>;
+  using W = Weights;
   alignas(64) T e[W::kMost], r[W::kMost];
   T* const pairs = c.weights->pairs.data();
   std::fill_n(pairs, n * n, T(0));
@@ -294,11 +286,10 @@ void add_expectations(const Chain<T>& c, const T* m, std::size_t k, T factor, T*
 }
 
 /// Score of a sequence with known tags, and its gradient.
-template <class T>
 struct Known {
   const unsigned* tags;
 
-  double score(const Chain<T>& c) const {
+  double score(const Chain& c) const {
     if (c.length == 0) return 0;
     double sum =
         static_cast<double>(c.start[tags[0]]) + static_cast<double>(c.stop[tags[c.length - 1]]);
@@ -309,7 +300,7 @@ struct Known {
     return sum;
   }
 
-  void add(const Chain<T>& c, std::size_t k, T factor, T* to) const {
+  void add(const Chain& c, std::size_t k, T factor, T* to) const {
     if (c.length == 0) return;
     if (k == 2) to[tags[0]] += factor;
     if (k == 3) to[tags[c.length - 1]] += factor;
@@ -320,14 +311,12 @@ struct Known {
   }
 };
 
-template <class T>
-const unsigned* tags_of(const Batch<T>& b, const Chain<T>& c, std::size_t i, std::size_t e) {
-  return b.template payload<CrfTagsAttr, unsigned>(i) + e * c.length;
+const unsigned* tags_of(const Batch<T>& b, const Chain& c, std::size_t i, std::size_t e) {
+  return b.payload<CrfTagsAttr, unsigned>(i) + e * c.length;
 }
 
 /// The chain with all tags forbidden that contradict known tags; its tables follow those of `c`.
-template <class T>
-Chain<T> constrain(Chain<T> c, const unsigned* tags) {
+Chain constrain(Chain c, const unsigned* tags) {
   const std::size_t size = c.tags * c.length;
   T* const known = c.forward + CrfTables{size}.known();
   std::copy_n(c.emissions, size, known);
@@ -343,8 +332,8 @@ Chain<T> constrain(Chain<T> c, const unsigned* tags) {
 
 /// Calls use(i, j, d) with the derivatives of the probabilities of tag pairs, i at t - 1 and j at
 /// t.
-template <class T, class E, class A, class Use>
-void each_derivative(const Chain<T>& c, std::size_t t, E d_emission, A d_transition, Use use) {
+template <class E, class A, class Use>
+void each_derivative(const Chain& c, std::size_t t, E d_emission, A d_transition, Use use) {
   const std::size_t n = c.tags;
   const CrfTables tables{n * c.length};
   const T *const df = c.forward + tables.d_forward() + t * n, *const before = df - n;
@@ -360,8 +349,8 @@ void each_derivative(const Chain<T>& c, std::size_t t, E d_emission, A d_transit
 
 /// Derivatives of the marginals in a direction of the scores: given by index for emissions, and by
 /// probability for transitions and stop scores.
-template <class T, class E, class A>
-void find_derivatives(const Chain<T>& c, E d_emission, A d_transition, A d_stop) {
+template <class E, class A>
+void find_derivatives(const Chain& c, E d_emission, A d_transition, A d_stop) {
   const std::size_t n = c.tags, size = n * c.length;
   if (size == 0) return;
   T* const df = c.forward + CrfTables{size}.d_forward();
@@ -392,9 +381,8 @@ void find_derivatives(const Chain<T>& c, E d_emission, A d_transition, A d_stop)
 }
 
 /// Adds `factor` times the derivatives of the expected counts of the scores of operand k.
-template <class T, class E, class A>
-void add_derivatives(const Chain<T>& c, std::size_t k, T factor, E d_emission, A d_transition,
-                     T* to) {
+template <class E, class A>
+void add_derivatives(const Chain& c, std::size_t k, T factor, E d_emission, A d_transition, T* to) {
   const std::size_t n = c.tags, size = n * c.length;
   if (size == 0) return;
   const T* const dm = c.forward + CrfTables{size}.d_marginals();
@@ -409,34 +397,30 @@ void add_derivatives(const Chain<T>& c, std::size_t k, T factor, E d_emission, A
 
 }  // namespace
 
-template <class T>
 void CrfLogPartition::forward(const Batch<T>& b) {
-  each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+  each_chain(b, [&](const Chain& c, std::size_t i, std::size_t e) {
     b.out(i)[e] = static_cast<T>(run_forward(c, c.emissions));
   });
 }
 
-template <class T>
 void CrfLogPartition::backward(const GradientBatch<T>& b) {
-  each_chain(b,
-             [&](const Chain<T>& c, std::size_t, std::size_t) { find_marginals(c, c.marginals); });
+  each_chain(b, [&](const Chain& c, std::size_t, std::size_t) { find_marginals(c, c.marginals); });
   for (std::size_t k = 0; k < 4; ++k)
-    each_gradient(b, k, [&](const Chain<T>& c, std::size_t i, std::size_t e, T* to) {
-      add_expectations<T>(c, c.marginals, k, b.d_out(i)[e], to);
+    each_gradient(b, k, [&](const Chain& c, std::size_t i, std::size_t e, T* to) {
+      add_expectations(c, c.marginals, k, b.d_out(i)[e], to);
     });
 }
 
-template <class T>
 void CrfLogProb::forward(const Batch<T>& b) {
-  each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+  each_chain(b, [&](const Chain& c, std::size_t i, std::size_t e) {
     const unsigned* const tags = tags_of(b, c, i, e);
     const double all = run_forward(c, c.emissions);
     double score;
-    if (b.template attr<CrfTagsAttr>(i).partly) {
-      const Chain<T> known = constrain(c, tags);
+    if (b.attr<CrfTagsAttr>(i).partly) {
+      const Chain known = constrain(c, tags);
       score = run_forward(known, known.emissions);
     } else {
-      score = Known<T>{tags}.score(c);
+      score = Known{tags}.score(c);
     }
     const bool possible = score != -kInfinity<double>;  // otherwise log Z may also be -infinity
     b.out(i)[e] = possible ? std::min(T(0), static_cast<T>(score - all)) : -kInfinity<T>;
@@ -444,60 +428,56 @@ void CrfLogProb::forward(const Batch<T>& b) {
   });
 }
 
-template <class T>
 void CrfLogProb::backward(const GradientBatch<T>& b) {
-  const auto partly = [&](std::size_t i) { return b.template attr<CrfTagsAttr>(i).partly != 0; };
-  const auto constrained = [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+  const auto partly = [&](std::size_t i) { return b.attr<CrfTagsAttr>(i).partly != 0; };
+  const auto constrained = [&](const Chain& c, std::size_t i, std::size_t e) {
     return constrain(c, tags_of(b, c, i, e));
   };
-  each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+  each_chain(b, [&](const Chain& c, std::size_t i, std::size_t e) {
     find_marginals(c, c.marginals);
     if (!partly(i)) return;
-    const Chain<T> known = constrained(c, i, e);
+    const Chain known = constrained(c, i, e);
     find_marginals(known, known.marginals);
   });
   for (std::size_t k = 0; k < 4; ++k)
-    each_gradient(b, k, [&](const Chain<T>& c, std::size_t i, std::size_t e, T* to) {
+    each_gradient(b, k, [&](const Chain& c, std::size_t i, std::size_t e, T* to) {
       const T d = b.d_out(i)[e];
       if (b.out(i)[e] == -kInfinity<T>) return;
-      add_expectations<T>(c, c.marginals, k, -d, to);
-      if (!partly(i)) return Known<T>{tags_of(b, c, i, e)}.add(c, k, d, to);
-      const Chain<T> known = constrained(c, i, e);
-      add_expectations<T>(known, known.marginals, k, d, to);
+      add_expectations(c, c.marginals, k, -d, to);
+      if (!partly(i)) return Known{tags_of(b, c, i, e)}.add(c, k, d, to);
+      const Chain known = constrained(c, i, e);
+      add_expectations(known, known.marginals, k, d, to);
     });
 }
 
-template <class T>
 void CrfMarginals::forward(const Batch<T>& b) {
-  each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+  each_chain(b, [&](const Chain& c, std::size_t i, std::size_t e) {
     run_forward(c, c.emissions);
     find_marginals(c, c.marginals);
     std::copy_n(c.marginals, c.tags * c.length, b.out(i) + e * c.tags * c.length);
   });
 }
 
-template <class T>
 void CrfMarginals::backward(const GradientBatch<T>& b) {
   const auto zero = [](auto...) { return T(0); };
-  const auto direction = [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+  const auto direction = [&](const Chain& c, std::size_t i, std::size_t e) {
     return [d = b.d_out(i) + e * c.tags * c.length, n = c.tags](std::size_t t, std::size_t j) {
       return d[t * n + j];
     };
   };
-  each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+  each_chain(b, [&](const Chain& c, std::size_t i, std::size_t e) {
     find_derivatives(c, direction(c, i, e), zero, zero);
   });
   for (std::size_t k = 0; k < 4; ++k)
-    each_gradient(b, k, [&](const Chain<T>& c, std::size_t i, std::size_t e, T* to) {
+    each_gradient(b, k, [&](const Chain& c, std::size_t i, std::size_t e, T* to) {
       add_derivatives(c, k, T(1), direction(c, i, e), zero, to);
     });
 }
 
 // Entropy by the chain rule, from the last position backwards: that of the last tag, and of each
 // tag given its successor.
-template <class T>
 void CrfEntropy::forward(const Batch<T>& b) {
-  each_chain(b, [&](const Chain<T>& c, std::size_t i, std::size_t e) {
+  each_chain(b, [&](const Chain& c, std::size_t i, std::size_t e) {
     run_forward(c, c.emissions);
     find_marginals(c, c.marginals);
     double sum = 0;
@@ -520,22 +500,16 @@ void CrfEntropy::forward(const Batch<T>& b) {
 // m in the direction of the scores. log p_t(i | j) differs from the score of a transition by terms
 // that all paths through i and j share and that change no marginal. Log-probabilities are therefore
 // an equivalent direction, with small values for large scores.
-template <class T>
 void CrfEntropy::backward(const GradientBatch<T>& b) {
   const auto zero = [](std::size_t, std::size_t) { return T(0); };
   const auto log_of = [](T p) { return std::log(p); };
-  each_chain(b, [&](const Chain<T>& c, std::size_t, std::size_t) {
+  each_chain(b, [&](const Chain& c, std::size_t, std::size_t) {
     find_derivatives(c, zero, log_of, log_of);
   });
   for (std::size_t k = 0; k < 4; ++k)
-    each_gradient(b, k, [&](const Chain<T>& c, std::size_t i, std::size_t e, T* to) {
+    each_gradient(b, k, [&](const Chain& c, std::size_t i, std::size_t e, T* to) {
       add_derivatives(c, k, -b.d_out(i)[e], zero, log_of, to);
     });
 }
-
-DYNET_INSTANTIATE_STRUCT(CrfLogPartition)
-DYNET_INSTANTIATE_STRUCT(CrfLogProb)
-DYNET_INSTANTIATE_STRUCT(CrfMarginals)
-DYNET_INSTANTIATE_STRUCT(CrfEntropy)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -16,7 +16,6 @@ namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 /// Batch element of a node, and its scratch.
-template <class T>
 struct Utterance {
   std::size_t symbols, frames, states;
   unsigned blank;
@@ -44,33 +43,32 @@ struct Utterance {
 };
 
 /// Calls f(utterance, element) for every batch element of node i.
-template <class T, class F>
+template <class F>
 void each_utterance_of(const Batch<T>& b, std::size_t i, F f) {
-  const auto& a = b.template attr<CtcAttr>(i);
+  const auto& a = b.attr<CtcAttr>(i);
   const Dim& d = b.dim(0, i);
-  const auto* const counts = b.template payload<CtcAttr, unsigned>(i);
+  const auto* const counts = b.payload<CtcAttr, unsigned>(i);
   const unsigned* labels = counts + a.elements;
   const std::size_t all = b.node(i).form->aux(b.graph, b.node(i));
   const std::size_t columns = 2 * a.count + 3 * a.elements;  // total width of a column
   T* scratch = b.aux(i);
   for (std::size_t e = 0; e < a.elements; ++e) {
     const CtcTables tables = CtcTables::of(counts[e], d.cols());
-    f(Utterance<T>{d.rows(), d.cols(), tables.states, static_cast<unsigned>(a.blank),
-                   b.in(0, i) + e * d.batch_size(), labels, tables, scratch},
+    f(Utterance{d.rows(), d.cols(), tables.states, static_cast<unsigned>(a.blank),
+                b.in(0, i) + e * d.batch_size(), labels, tables, scratch},
       e);
     labels += counts[e];
     scratch += all / columns * tables.column();
   }
 }
-template <class T, class F>
+template <class F>
 void each_utterance(const Batch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i)
-    each_utterance_of(b, i, [&](const Utterance<T>& u, std::size_t e) { f(u, i, e); });
+    each_utterance_of(b, i, [&](const Utterance& u, std::size_t e) { f(u, i, e); });
 }
 
 /// Forward pass over the frames; returns the log sum over all alignments.
-template <class T>
-double run_forward(const Utterance<T>& u) {
+double run_forward(const Utterance& u) {
   using L = Lanes<T>;
   const std::size_t n = u.states;
   constexpr T kNever = -kInfinity<T>;
@@ -123,8 +121,8 @@ double run_forward(const Utterance<T>& u) {
 }
 
 /// Computes state probabilities; calls use(t, probabilities) for each frame, from the last.
-template <class T, class Use>
-void run_backward(const Utterance<T>& u, Use use) {
+template <class Use>
+void run_backward(const Utterance& u, Use use) {
   using L = Lanes<T>;
   const std::size_t n = u.states;
   for (std::size_t t = u.frames; t-- > 0;) {
@@ -147,8 +145,7 @@ void run_backward(const Utterance<T>& u, Use use) {
 }
 
 /// Adds `factor` times the number of each state to the state's symbol.
-template <class T>
-void add_to_symbols(const Utterance<T>& u, T factor, const T* states, T* to) {
+void add_to_symbols(const Utterance& u, T factor, const T* states, T* to) {
   T blanks = 0;
   for (std::size_t s = 0; s < u.states; s += 2) blanks += states[s];
   to[u.blank] += factor * blanks;
@@ -158,8 +155,8 @@ void add_to_symbols(const Utterance<T>& u, T factor, const T* states, T* to) {
 /// Adds `factor` times the derivatives of symbol probabilities in a direction of the scores:
 /// d_score(t, s) for state s at frame t, and d_of(p) for a step into a state and for the last
 /// state, by their probability p; after run_backward.
-template <class T, class E, class A>
-void add_derivatives(const Utterance<T>& u, T factor, E d_score, A d_of, T* to) {
+template <class E, class A>
+void add_derivatives(const Utterance& u, T factor, E d_score, A d_of, T* to) {
   if (u.frames == 0) return;
   using L = Lanes<T>;
   const std::size_t n = u.states;
@@ -213,7 +210,7 @@ void add_derivatives(const Utterance<T>& u, T factor, E d_score, A d_of, T* to) 
 
 /// Calls f(utterance, node, element, to) for every element of every node with a gradient; `to` is
 /// zeroed before a store.
-template <class T, class F>
+template <class F>
 void each_utterance_gradient(const GradientBatch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i) {
     T* const to = b.d_in(0, i);
@@ -221,33 +218,30 @@ void each_utterance_gradient(const GradientBatch<T>& b, F f) {
     const Dim& d = b.dim(0, i);
     if (!b.add(0, i)) std::fill_n(to, d.size(), T(0));
     each_utterance_of(
-        b, i, [&](const Utterance<T>& u, std::size_t e) { f(u, i, e, to + e * d.batch_size()); });
+        b, i, [&](const Utterance& u, std::size_t e) { f(u, i, e, to + e * d.batch_size()); });
   }
 }
 
 }  // namespace
 
-template <class T>
 void CtcLoss::forward(const Batch<T>& b) {
-  each_utterance(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e) {
+  each_utterance(b, [&](const Utterance& u, std::size_t i, std::size_t e) {
     const double log_sum = run_forward(u);
-    const bool zero = b.template attr<CtcAttr>(i).zero_infinity && log_sum == -kInfinity<double>;
+    const bool zero = b.attr<CtcAttr>(i).zero_infinity && log_sum == -kInfinity<double>;
     b.out(i)[e] = zero ? T(0) : static_cast<T>(-log_sum);
   });
 }
 
-template <class T>
 void CtcLoss::backward(const GradientBatch<T>& b) {
-  each_utterance_gradient(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e, T* to) {
+  each_utterance_gradient(b, [&](const Utterance& u, std::size_t i, std::size_t e, T* to) {
     const T factor = -b.d_out(i)[e];
     run_backward(
         u, [&](std::size_t t, const T* m) { add_to_symbols(u, factor, m, to + t * u.symbols); });
   });
 }
 
-template <class T>
 void CtcAlignment::forward(const Batch<T>& b) {
-  each_utterance(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e) {
+  each_utterance(b, [&](const Utterance& u, std::size_t i, std::size_t e) {
     T* const to = b.out(i) + e * u.symbols * u.frames;
     std::fill_n(to, u.symbols * u.frames, T(0));
     run_forward(u);
@@ -256,9 +250,8 @@ void CtcAlignment::forward(const Batch<T>& b) {
   });
 }
 
-template <class T>
 void CtcAlignment::backward(const GradientBatch<T>& b) {
-  each_utterance_gradient(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e, T* to) {
+  each_utterance_gradient(b, [&](const Utterance& u, std::size_t i, std::size_t e, T* to) {
     const T* const d = b.d_out(i) + e * u.symbols * u.frames;
     add_derivatives(
         u, T(1), [&](std::size_t t, std::size_t s) { return d[t * u.symbols + u.symbol(s)]; },
@@ -268,9 +261,8 @@ void CtcAlignment::backward(const GradientBatch<T>& b) {
 
 // Entropy by the chain rule, from the last frame backwards: that of the last state, and of each
 // state given its successor.
-template <class T>
 void CtcEntropy::forward(const Batch<T>& b) {
-  each_utterance(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e) {
+  each_utterance(b, [&](const Utterance& u, std::size_t i, std::size_t e) {
     run_forward(u);
     double sum = 0;
     const auto add = [&](T weight, T p) {
@@ -293,17 +285,12 @@ void CtcEntropy::forward(const Batch<T>& b) {
 // m in the direction of the scores. log p_t and the log-probability of the last state sum to the
 // score of an alignment minus log Z, a constant that changes no expectation. Log-probabilities are
 // therefore an equivalent direction, with small values for large scores.
-template <class T>
 void CtcEntropy::backward(const GradientBatch<T>& b) {
-  each_utterance_gradient(b, [&](const Utterance<T>& u, std::size_t i, std::size_t e, T* to) {
+  each_utterance_gradient(b, [&](const Utterance& u, std::size_t i, std::size_t e, T* to) {
     add_derivatives(
         u, -b.d_out(i)[e], [](std::size_t, std::size_t) { return T(0); },
         [](auto p) { return p == T(0) ? decltype(p){} : log(p); }, to);
   });
 }
-
-DYNET_INSTANTIATE_STRUCT(CtcLoss)
-DYNET_INSTANTIATE_STRUCT(CtcAlignment)
-DYNET_INSTANTIATE_STRUCT(CtcEntropy)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -11,7 +11,6 @@ namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 /// Batch element of a node.
-template <class T>
 struct TreeSentence {
   std::size_t node, element, nodes;
   DependencyAttr rules;
@@ -32,44 +31,42 @@ struct TreeSentence {
 };
 
 /// Scratch memory shared by the sentences of a batch.
-template <class T>
 struct TreeWorkspace {
   std::vector<T> mass;
   std::vector<double> slopes, d_mass;
 };
 
 /// Calls f(sentence) for every batch element of every node with `wanted`.
-template <class T, class F, class Wanted>
+template <class F, class Wanted>
 void each_sentence(const Batch<T>& b, Wanted wanted, F f) {
   for (std::size_t i = 0; i < b.count; ++i) {
     const Dim& d = b.dim(0, i);
-    const auto rules = b.template attr<DependencyAttr>(i);  // common prefix of attributes
+    const auto rules = b.attr<DependencyAttr>(i);  // what attributes begin with
     const std::size_t nodes = d.rows(), elements = DependencyTables{nodes}.elements();
     for (std::size_t e = 0; e < d.bd && wanted(i); ++e)
-      f(TreeSentence<T>{
+      f(TreeSentence{
           i, e, nodes, rules, b.in(0, i) + e * nodes * nodes,
           rules.projective ? reinterpret_cast<double*>(b.aux(i) + e * elements) : nullptr});
   }
 }
-template <class T, class F>
+template <class F>
 void each_sentence(const Batch<T>& b, F f) {
   each_sentence(
       b, [](std::size_t) { return true; }, f);
 }
 
 /// Calls f(sentence, gradient of its arcs); f adds to the gradient.
-template <class T, class F>
+template <class F>
 void each_arcs_gradient(const GradientBatch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i)
     if (b.d_in(0, i) && !b.add(0, i)) std::fill_n(b.d_in(0, i), b.dim(0, i).size(), T(0));
   each_sentence(
       b, [&](std::size_t i) { return b.d_in(0, i) != nullptr; },
-      [&](const TreeSentence<T>& s) { f(s, b.d_in(0, s.node) + s.element * s.size()); });
+      [&](const TreeSentence& s) { f(s, b.d_in(0, s.node) + s.element * s.size()); });
 }
 
 /// to += factor * the probability of each arc; for projective trees after log_partition.
-template <class T>
-void add_probabilities(const TreeSentence<T>& s, T factor, TreeWorkspace<T>& w, T* to) {
+void add_probabilities(const TreeSentence& s, T factor, TreeWorkspace& w, T* to) {
   const auto add = [&](std::size_t h, std::size_t d, auto p) {
     to[d * s.nodes + h] += factor * static_cast<T>(p);
   };
@@ -81,8 +78,8 @@ void add_probabilities(const TreeSentence<T>& s, T factor, TreeWorkspace<T>& w, 
 }
 
 /// to += factor * the derivative of the probability of each arc in a direction(head, dependent).
-template <class T, class Direction>
-void add_derivatives(const TreeSentence<T>& s, T factor, Direction direction, TreeWorkspace<T>& w,
+template <class Direction>
+void add_derivatives(const TreeSentence& s, T factor, Direction direction, TreeWorkspace& w,
                      T* to) {
   const auto add = [&](std::size_t h, std::size_t d, double slope) {
     to[d * s.nodes + h] += factor * static_cast<T>(slope);
@@ -97,14 +94,12 @@ void add_derivatives(const TreeSentence<T>& s, T factor, Direction direction, Tr
   trees.each_arc(w.d_mass.data(), add);
 }
 
-template <class T>
-const unsigned* known_heads(const Batch<T>& b, const TreeSentence<T>& s) {
-  return b.template payload<DependencyHeadsAttr, unsigned>(s.node) + s.element * (s.nodes - 1);
+const unsigned* known_heads(const Batch<T>& b, const TreeSentence& s) {
+  return b.payload<DependencyHeadsAttr, unsigned>(s.node) + s.element * (s.nodes - 1);
 }
 
 /// Score of a tree; minus infinity if the heads are not a tree or break the rules.
-template <class T>
-double tree_score(const TreeSentence<T>& s, const unsigned* heads) {
+double tree_score(const TreeSentence& s, const unsigned* heads) {
   if (!is_dependency_tree(heads, s.nodes - 1, s.rules)) return -kInfinity<double>;
   double sum = 0;
   for (std::size_t d = 1; d < s.nodes; ++d)
@@ -114,24 +109,21 @@ double tree_score(const TreeSentence<T>& s, const unsigned* heads) {
 
 }  // namespace
 
-template <class T>
 void DependencyLogPartition::forward(const Batch<T>& b) {
-  each_sentence(b, [&](const TreeSentence<T>& s) {
+  each_sentence(b, [&](const TreeSentence& s) {
     b.out(s.node)[s.element] = static_cast<T>(s.log_partition());
   });
 }
 
-template <class T>
 void DependencyLogPartition::backward(const GradientBatch<T>& b) {
-  TreeWorkspace<T> w;
-  each_arcs_gradient(b, [&](const TreeSentence<T>& s, T* to) {
+  TreeWorkspace w;
+  each_arcs_gradient(b, [&](const TreeSentence& s, T* to) {
     add_probabilities(s, b.d_out(s.node)[s.element], w, to);
   });
 }
 
-template <class T>
 void DependencyLogProb::forward(const Batch<T>& b) {
-  each_sentence(b, [&](const TreeSentence<T>& s) {
+  each_sentence(b, [&](const TreeSentence& s) {
     const double all = s.log_partition(), score = tree_score(s, known_heads(b, s));
     const double log_p = score - all;  // NaN if all trees are forbidden
     T& out = b.out(s.node)[s.element];
@@ -141,10 +133,9 @@ void DependencyLogProb::forward(const Batch<T>& b) {
   });
 }
 
-template <class T>
 void DependencyLogProb::backward(const GradientBatch<T>& b) {
-  TreeWorkspace<T> w;
-  each_arcs_gradient(b, [&](const TreeSentence<T>& s, T* to) {
+  TreeWorkspace w;
+  each_arcs_gradient(b, [&](const TreeSentence& s, T* to) {
     const unsigned* const heads = known_heads(b, s);
     const T d_out = b.d_out(s.node)[s.element];
     if (tree_score(s, heads) == -kInfinity<double>) return;
@@ -153,10 +144,9 @@ void DependencyLogProb::backward(const GradientBatch<T>& b) {
   });
 }
 
-template <class T>
 void DependencyMarginals::forward(const Batch<T>& b) {
-  TreeWorkspace<T> w;
-  each_sentence(b, [&](const TreeSentence<T>& s) {
+  TreeWorkspace w;
+  each_sentence(b, [&](const TreeSentence& s) {
     T* const to = b.out(s.node) + s.element * s.size();
     std::fill_n(to, s.size(), T(0));
     if (s.rules.projective) s.log_partition();
@@ -164,10 +154,9 @@ void DependencyMarginals::forward(const Batch<T>& b) {
   });
 }
 
-template <class T>
 void DependencyMarginals::backward(const GradientBatch<T>& b) {
-  TreeWorkspace<T> w;
-  each_arcs_gradient(b, [&](const TreeSentence<T>& s, T* to) {
+  TreeWorkspace w;
+  each_arcs_gradient(b, [&](const TreeSentence& s, T* to) {
     const T* const d_out = b.d_out(s.node) + s.element * s.size();
     add_derivatives(
         s, T(1),
@@ -176,10 +165,9 @@ void DependencyMarginals::backward(const GradientBatch<T>& b) {
   });
 }
 
-template <class T>
 void DependencyEntropy::forward(const Batch<T>& b) {
-  TreeWorkspace<T> w;
-  each_sentence(b, [&](const TreeSentence<T>& s) {
+  TreeWorkspace w;
+  each_sentence(b, [&](const TreeSentence& s) {
     double h;
     if (s.rules.projective) {
       s.log_partition();
@@ -195,10 +183,9 @@ void DependencyEntropy::forward(const Batch<T>& b) {
 
 // With s the scores and p the probabilities of arcs, H = log Z - p' s, so dH = -s' dp: the
 // derivative of p in the direction of the scores; scores of forbidden arcs are ignored.
-template <class T>
 void DependencyEntropy::backward(const GradientBatch<T>& b) {
-  TreeWorkspace<T> w;
-  each_arcs_gradient(b, [&](const TreeSentence<T>& s, T* to) {
+  TreeWorkspace w;
+  each_arcs_gradient(b, [&](const TreeSentence& s, T* to) {
     add_derivatives(
         s, -b.d_out(s.node)[s.element],
         [&](std::size_t h, std::size_t d) {
@@ -208,10 +195,5 @@ void DependencyEntropy::backward(const GradientBatch<T>& b) {
         w, to);
   });
 }
-
-DYNET_INSTANTIATE_STRUCT(DependencyLogPartition)
-DYNET_INSTANTIATE_STRUCT(DependencyLogProb)
-DYNET_INSTANTIATE_STRUCT(DependencyMarginals)
-DYNET_INSTANTIATE_STRUCT(DependencyEntropy)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -135,10 +135,10 @@ DYNET_ELEMENTWISE(Huber, huber(x, a), huber_slope(x(), a))
 namespace {
 
 // Attribute `a` of node i.
-template <class F, class T>
+template <class F>
 T number_of(const Batch<T>& b, std::size_t i) {
   if constexpr (kTakesNumber<F>)
-    return static_cast<T>(b.template attr<ElementwiseAttr>(i).a);
+    return static_cast<T>(b.attr<ElementwiseAttr>(i).a);
   else
     return T(0);
 }
@@ -146,7 +146,6 @@ T number_of(const Batch<T>& b, std::size_t i) {
 }  // namespace
 
 template <class F>
-template <class T>
 void Elementwise<F>::forward(const Batch<T>& b) {
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -156,14 +155,13 @@ void Elementwise<F>::forward(const Batch<T>& b) {
 }
 
 template <class F>
-template <class T>
 void Elementwise<F>::backward(const GradientBatch<T>& b) {
   using L = Lanes<T>;
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i) {
     T* const dx = b.d_in(0, i);
     if (!dx) continue;
-    const T a = number_of<F>(static_cast<const Batch<T>&>(b), i);
+    const T a = number_of<F>(b, i);
     const T *const in = b.in(0, i), *const out = b.out(i), *const dy = b.d_out(i);
     const bool add = b.add(0, i);
     each_vector<T>(n, [=](std::size_t at, auto part) {
@@ -175,7 +173,7 @@ void Elementwise<F>::backward(const GradientBatch<T>& b) {
   }
 }
 
-#define DYNET_INSTANTIATE(F) DYNET_INSTANTIATE_STRUCT(Elementwise<F>)
+#define DYNET_INSTANTIATE(F) template struct Elementwise<F>;
 DYNET_ELEMENTWISE_FUNCTIONS(DYNET_INSTANTIATE)
 #undef DYNET_INSTANTIATE
 

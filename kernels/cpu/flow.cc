@@ -7,18 +7,16 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
-template <class T>
 void scale_gradient_backward(const GradientBatch<T>& b) {
-  const auto factor = static_cast<T>(b.template attr<ScaleGradientAttr>().factor);
+  const auto factor = static_cast<T>(b.attr<ScaleGradientAttr>().factor);
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i)
     if (b.d_in(0, i))
       store_or_add(b.add(0, i), array(b.d_in(0, i), n), array(b.d_out(i), n) * factor);
 }
 
-template <class T>
 void argmax_forward(const Batch<T>& b) {
-  const Along x(b.dim(), b.template attr<ArgmaxAttr>().dimension);
+  const Along x(b.dim(), b.attr<ArgmaxAttr>().dimension);
   for (std::size_t i = 0; i < b.count; ++i) {
     const T* const in = b.in(0, i);
     T* const out = b.out(i);
@@ -33,8 +31,5 @@ void argmax_forward(const Batch<T>& b) {
     }
   }
 }
-
-template void scale_gradient_backward(const GradientBatch<Scalar>&);
-template void argmax_forward(const Batch<Scalar>&);
 
 }  // namespace dynet::cpu::DYNET_ISA

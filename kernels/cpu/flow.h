@@ -9,10 +9,10 @@ namespace dynet::cpu {
 DYNET_EACH_ISA(
 
     /// Gradient of an identity node, times a factor.
-    template <class T> void scale_gradient_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_BACKWARD(scale_gradient_backward);
 
     /// One at the first maximum along a dimension, zero elsewhere.
-    template <class T> void argmax_forward(const Batch<T>& b);
+    DYNET_DECLARE_FORWARD(argmax_forward);
 
 )
 

@@ -8,10 +8,8 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    template <class T> void input_forward(const Batch<T>& b);
-    template <class T> void sparse_input_forward(const Batch<T>& b);
-    template <class T> void constant_forward(const Batch<T>& b);
-    template <class T> void one_hot_forward(const Batch<T>& b);
+    DYNET_DECLARE_FORWARD(input_forward); DYNET_DECLARE_FORWARD(sparse_input_forward);
+    DYNET_DECLARE_FORWARD(constant_forward); DYNET_DECLARE_FORWARD(one_hot_forward);
 
 )
 

@@ -15,7 +15,6 @@ using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
 
 }  // namespace
 
-template <class T>
 void inverse_forward(const Batch<T>& b) {
   const std::size_t n = b.dim().rows(), size = n * n;
   if (n == 0) return;
@@ -26,7 +25,6 @@ void inverse_forward(const Batch<T>& b) {
 }
 
 // d x = -y' dy y'
-template <class T>
 void inverse_backward(const GradientBatch<T>& b) {
   const std::size_t n = b.dim().rows(), size = n * n;
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -41,7 +39,6 @@ void inverse_backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void logdet_forward(const Batch<T>& b) {
   const std::size_t n = b.dim(0).rows(), size = n * n;
   for (std::size_t i = 0; i < b.count; ++i)
@@ -63,7 +60,6 @@ void logdet_forward(const Batch<T>& b) {
 }
 
 // d x = dy (x^-1)'
-template <class T>
 void logdet_backward(const GradientBatch<T>& b) {
   const std::size_t n = b.dim(0).rows(), size = n * n;
   if (n == 0) return;
@@ -80,7 +76,6 @@ void logdet_backward(const GradientBatch<T>& b) {
 namespace {
 
 // y_i += sum_j u_j v_{(i - j) mod n}
-template <class T>
 struct Convolve {
   static void add(const T* u, const T* v, T* y, std::size_t n) {
     for (std::size_t j = 0; j < n; ++j) {
@@ -91,7 +86,6 @@ struct Convolve {
 };
 
 // y_i += sum_j u_j v_{(i + j) mod n}
-template <class T>
 struct Correlate {
   static void add(const T* u, const T* v, T* y, std::size_t n) {
     for (std::size_t j = 0; j < n; ++j) {
@@ -115,7 +109,7 @@ void circular_forward(const Batch<T>& b) {
 }
 
 // Gradient of operand k += f(other operand, dy), per batch element.
-template <class T, class F>
+template <class F>
 void circular_gradient(const GradientBatch<T>& b, std::size_t k, F f) {
   const std::size_t n = b.dim().batch_size(), other = 1 - k;
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -130,30 +124,17 @@ void circular_gradient(const GradientBatch<T>& b, std::size_t k, F f) {
 
 }  // namespace
 
-template <class T>
-void circ_conv_forward(const Batch<T>& b) {
-  circular_forward<Convolve<T>>(b);
-}
-template <class T>
+void circ_conv_forward(const Batch<T>& b) { circular_forward<Convolve>(b); }
 void circ_conv_backward(const GradientBatch<T>& b) {
-  circular_gradient(b, 0, Correlate<T>::add);
-  circular_gradient(b, 1, Correlate<T>::add);
+  circular_gradient(b, 0, Correlate::add);
+  circular_gradient(b, 1, Correlate::add);
 }
 
-template <class T>
-void circ_corr_forward(const Batch<T>& b) {
-  circular_forward<Correlate<T>>(b);
-}
-template <class T>
+void circ_corr_forward(const Batch<T>& b) { circular_forward<Correlate>(b); }
 void circ_corr_backward(const GradientBatch<T>& b) {
   circular_gradient(
-      b, 0, [](const T* v, const T* dy, T* du, std::size_t n) { Correlate<T>::add(dy, v, du, n); });
-  circular_gradient(b, 1, Convolve<T>::add);
+      b, 0, [](const T* v, const T* dy, T* du, std::size_t n) { Correlate::add(dy, v, du, n); });
+  circular_gradient(b, 1, Convolve::add);
 }
-
-DYNET_INSTANTIATE_PAIR(inverse)
-DYNET_INSTANTIATE_PAIR(logdet)
-DYNET_INSTANTIATE_PAIR(circ_conv)
-DYNET_INSTANTIATE_PAIR(circ_corr)
 
 }  // namespace dynet::cpu::DYNET_ISA

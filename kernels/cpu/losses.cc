@@ -26,31 +26,26 @@ struct Classes {
   }
 };
 
-template <class T>
 Classes keep_classes(const Batch<T>& b, std::size_t i, const HingeAttr& a, std::size_t limit,
                      std::size_t positions) {
   return {keep_indices<HingeAttr>(b, i, b.aux(i), limit, "the scores"), a.indices.count, positions};
 }
-template <class T>
 Classes kept_classes(const Batch<T>& b, std::size_t i, const HingeAttr& a, std::size_t positions) {
   return {kept_indices<HingeAttr>(b, i, static_cast<const T*>(b.aux(i))), a.indices.count,
           positions};
 }
 
-template <class T>
 Classes kept_classes(const Batch<T>& b, std::size_t i, const HingeDimAttr& a,
                      std::size_t positions) {
   return {reinterpret_cast<const unsigned*>(b.aux(i)), a.indices.lists * positions, positions};
 }
-template <class T>
 Classes keep_classes(const Batch<T>& b, std::size_t i, const HingeDimAttr& a, std::size_t limit,
                      std::size_t positions) {
-  read_classes(b.graph, b.node(i), a, b.template payload<HingeDimAttr, unsigned>(i), limit,
-               positions, reinterpret_cast<unsigned*>(b.aux(i)));
+  read_classes(b.graph, b.node(i), a, b.payload<HingeDimAttr, unsigned>(i), limit, positions,
+               reinterpret_cast<unsigned*>(b.aux(i)));
   return kept_classes(b, i, a, positions);
 }
 
-template <class T>
 T hinge_term(T margin, T right, T other) {
   if (other == -std::numeric_limits<T>::infinity()) return 0;
   const T v = margin + (other - right);
@@ -60,14 +55,13 @@ T hinge_term(T margin, T right, T other) {
 }  // namespace
 
 template <class A>
-template <class T>
 void Hinge<A>::forward(const Batch<T>& b) {
   const Dim& d = b.dim(0);
-  const Along x(d, dimension_of(b.template attr<A>()));
+  const Along x(d, dimension_of(b.attr<A>()));
   const std::size_t positions = x.inner * x.outer;
-  const T margin = static_cast<T>(b.template attr<A>().margin);
+  const T margin = static_cast<T>(b.attr<A>().margin);
   for (std::size_t i = 0; i < b.count; ++i) {
-    const Classes classes = keep_classes(b, i, b.template attr<A>(i), x.size, positions);
+    const Classes classes = keep_classes(b, i, b.attr<A>(i), x.size, positions);
     for (std::size_t p = 0; p < x.lines(d.bd); ++p) {
       const std::size_t first = x.first(p);
       const T* const scores = b.in(0, i) + first;
@@ -82,16 +76,15 @@ void Hinge<A>::forward(const Batch<T>& b) {
 }
 
 template <class A>
-template <class T>
 void Hinge<A>::backward(const GradientBatch<T>& b) {
   const Dim& d = b.dim(0);
-  const Along x(d, dimension_of(b.template attr<A>()));
+  const Along x(d, dimension_of(b.attr<A>()));
   const std::size_t positions = x.inner * x.outer;
-  const T margin = static_cast<T>(b.template attr<A>().margin);
+  const T margin = static_cast<T>(b.attr<A>().margin);
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
     const bool add = b.add(0, i);
-    const Classes classes = kept_classes<T>(b, i, b.template attr<A>(i), positions);
+    const Classes classes = kept_classes(b, i, b.attr<A>(i), positions);
     for (std::size_t p = 0; p < x.lines(d.bd); ++p) {
       const std::size_t first = x.first(p);
       const T* const scores = b.in(0, i) + first;
@@ -110,12 +103,11 @@ void Hinge<A>::backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void poisson_forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i) {
     const unsigned* counts = keep_indices<PoissonAttr>(
         b, i, b.aux(i), std::numeric_limits<std::size_t>::max(), "the counts");
-    const bool one = b.template attr<PoissonAttr>(i).indices.count == 1;
+    const bool one = b.attr<PoissonAttr>(i).indices.count == 1;
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       const T x = b.in(0, i)[e], n = static_cast<T>(counts[one ? 0 : e]);
       // For rate n = 0 the term n x is zero even if x is infinite.
@@ -124,12 +116,11 @@ void poisson_forward(const Batch<T>& b) {
   }
 }
 
-template <class T>
 void poisson_backward(const GradientBatch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
     const unsigned* counts = kept_indices<PoissonAttr>(b, i, static_cast<const T*>(b.aux(i)));
-    const bool one = b.template attr<PoissonAttr>(i).indices.count == 1;
+    const bool one = b.attr<PoissonAttr>(i).indices.count == 1;
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       const T g = b.d_out(i)[e] * (std::exp(b.in(0, i)[e]) - static_cast<T>(counts[one ? 0 : e]));
       T& dx = b.d_in(0, i)[e];
@@ -138,8 +129,7 @@ void poisson_backward(const GradientBatch<T>& b) {
   }
 }
 
-DYNET_INSTANTIATE_STRUCT(Hinge<HingeAttr>)
-DYNET_INSTANTIATE_STRUCT(Hinge<HingeDimAttr>)
-DYNET_INSTANTIATE_PAIR(poisson)
+template struct Hinge<HingeAttr>;
+template struct Hinge<HingeDimAttr>;
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -248,22 +248,10 @@ void affine_backward_by(const Products& by, const GradientBatch<T>& b) {
 
 }  // namespace
 
-template <class T>
-void matmul_forward(const Batch<T>& b) {
-  matmul_forward_by(ExactProducts<T>(), b);
-}
-template <class T>
-void matmul_backward(const GradientBatch<T>& b) {
-  matmul_backward_by(ExactProducts<T>(), b);
-}
-template <class T>
-void affine_forward(const Batch<T>& b) {
-  affine_forward_by(ExactProducts<T>(), b);
-}
-template <class T>
-void affine_backward(const GradientBatch<T>& b) {
-  affine_backward_by(ExactProducts<T>(), b);
-}
+void matmul_forward(const Batch<T>& b) { matmul_forward_by(ExactProducts<T>(), b); }
+void matmul_backward(const GradientBatch<T>& b) { matmul_backward_by(ExactProducts<T>(), b); }
+void affine_forward(const Batch<T>& b) { affine_forward_by(ExactProducts<T>(), b); }
+void affine_backward(const GradientBatch<T>& b) { affine_backward_by(ExactProducts<T>(), b); }
 
 template <class T>
 const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
@@ -276,10 +264,10 @@ const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
       ForwardKernel<T> exact;
       PackingKernels<T> rounded;
     } kAll[] = {
-        {matmul_forward<T>,
+        {matmul_forward,
          {[](F b, P packed) { matmul_forward_by(Bf16Products{packed}, b); },
           [](B b, P packed) { matmul_backward_by(Bf16Products{packed}, b); }}},
-        {affine_forward<T>,
+        {affine_forward,
          {[](F b, P packed) { affine_forward_by(Bf16Products{packed}, b); },
           [](B b, P packed) { affine_backward_by(Bf16Products{packed}, b); }}},
     };
@@ -290,8 +278,6 @@ const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
   return nullptr;
 }
 
-DYNET_INSTANTIATE_PAIR(matmul)
-DYNET_INSTANTIATE_PAIR(affine)
-template const PackingKernels<Scalar>* bf16_kernels(ForwardKernel<Scalar>);
+template const PackingKernels<T>* bf16_kernels(ForwardKernel<T>);
 
 }  // namespace dynet::cpu::DYNET_ISA

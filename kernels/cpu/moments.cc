@@ -19,17 +19,13 @@ struct Reduction {
   RowLoop<1> rows;
   double elements, divisor;
 
-  template <class T>
   explicit Reduction(const Batch<T>& b)
       : result(shape::ones_at(b.dim(0), attr(b).dims)),
         rows(b.dim(0), {&result}),
         elements(static_cast<double>(shape::reduced_elements(b.dim(0), attr(b).dims))),
         divisor(attr(b).divisor > 0 ? attr(b).divisor : elements) {}
 
-  template <class T>
-  static const ReduceAttr& attr(const Batch<T>& b) {
-    return b.template attr<ReduceAttr>();
-  }
+  static const ReduceAttr& attr(const Batch<T>& b) { return b.attr<ReduceAttr>(); }
   bool moves() const { return rows.moves[0]; }
 };
 
@@ -42,7 +38,7 @@ T power(T x, std::uint32_t r) {
 }
 
 // Adds f(row, index in the result) of the operand's rows to the result.
-template <class T, class F>
+template <class F>
 void add_rows(const Reduction& r, const T* x, T* y, F f) {
   r.rows.each([&](std::size_t at, const auto& offset) {
     const std::size_t n = r.rows.inner, to = offset[0];
@@ -54,7 +50,6 @@ void add_rows(const Reduction& r, const T* x, T* y, F f) {
 }
 
 // Adds powers of the operand's rows to the result.
-template <class T>
 void add_powers(const Reduction& r, std::uint32_t exponent, const T* x, T* y) {
   if (exponent == 1)
     add_rows(r, x, y, [](const auto& v, std::size_t) { return v; });
@@ -68,14 +63,11 @@ void add_powers(const Reduction& r, std::uint32_t exponent, const T* x, T* y) {
 
 // True if all of y is finite. Sums and squares may overflow T although the final result does not;
 // scaled_sums then recomputes them.
-template <class T>
-bool in_range(const T* y, std::size_t n) {
-  return array(y, n).allFinite();
-}
+bool in_range(const T* y, std::size_t n) { return array(y, n).allFinite(); }
 
 // The sums of f(element, index in the result) times `scale`, in long double, where squares of T do
 // not overflow.
-template <class T, class F>
+template <class F>
 std::vector<long double> scaled_sums(const Reduction& r, const T* x, std::size_t size,
                                      long double scale, F f) {
   std::vector<long double> sums(size);
@@ -90,7 +82,6 @@ std::vector<long double> scaled_sums(const Reduction& r, const T* x, std::size_t
 
 }  // namespace
 
-template <class T>
 void moment_forward(const Batch<T>& b) {
   const Reduction r(b);
   const std::uint32_t exponent = Reduction::attr(b).power;
@@ -108,7 +99,6 @@ void moment_forward(const Batch<T>& b) {
   }
 }
 
-template <class T>
 void moment_backward(const GradientBatch<T>& b) {
   const Reduction r(b);
   const std::uint32_t exponent = Reduction::attr(b).power;
@@ -138,7 +128,6 @@ void moment_backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void deviation_forward(const Batch<T>& b) {
   const Reduction r(b);
   const std::size_t n = b.dim().size();
@@ -172,7 +161,6 @@ void deviation_forward(const Batch<T>& b) {
   }
 }
 
-template <class T>
 void deviation_backward(const GradientBatch<T>& b) {
   const Reduction r(b);
   const std::size_t n = r.rows.inner;
@@ -204,9 +192,8 @@ void deviation_backward(const GradientBatch<T>& b) {
 }
 
 template <bool kLargest>
-template <class T>
 void ExtremeAlong<kLargest>::forward(const Batch<T>& b) {
-  const Along a(b.dim(0), b.template attr<AlongAttr>().dimension);
+  const Along a(b.dim(0), b.attr<AlongAttr>().dimension);
   const std::size_t blocks = a.outer * b.dim().bd;
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t o = 0; o < blocks; ++o) {
@@ -226,9 +213,8 @@ void ExtremeAlong<kLargest>::forward(const Batch<T>& b) {
 }
 
 template <bool kLargest>
-template <class T>
 void ExtremeAlong<kLargest>::backward(const GradientBatch<T>& b) {
-  const Along a(b.dim(0), b.template attr<AlongAttr>().dimension);
+  const Along a(b.dim(0), b.attr<AlongAttr>().dimension);
   const std::size_t blocks = a.outer * b.dim().bd;
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
@@ -242,9 +228,8 @@ void ExtremeAlong<kLargest>::backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void cumulative_sum_forward(const Batch<T>& b) {
-  const Along a(b.dim(), b.template attr<AlongAttr>().dimension);
+  const Along a(b.dim(), b.attr<AlongAttr>().dimension);
   if (a.size == 0) return;
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t o = 0; o < a.outer * b.dim().bd; ++o) {
@@ -256,9 +241,8 @@ void cumulative_sum_forward(const Batch<T>& b) {
     }
 }
 
-template <class T>
 void cumulative_sum_backward(const GradientBatch<T>& b) {
-  const Along a(b.dim(), b.template attr<AlongAttr>().dimension);
+  const Along a(b.dim(), b.attr<AlongAttr>().dimension);
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
     const bool add = b.add(0, i);
@@ -274,10 +258,7 @@ void cumulative_sum_backward(const GradientBatch<T>& b) {
   }
 }
 
-DYNET_INSTANTIATE_PAIR(moment)
-DYNET_INSTANTIATE_PAIR(deviation)
-DYNET_INSTANTIATE_STRUCT(ExtremeAlong<true>)
-DYNET_INSTANTIATE_STRUCT(ExtremeAlong<false>)
-DYNET_INSTANTIATE_PAIR(cumulative_sum)
+template struct ExtremeAlong<true>;
+template struct ExtremeAlong<false>;
 
 }  // namespace dynet::cpu::DYNET_ISA

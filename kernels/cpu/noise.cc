@@ -33,9 +33,8 @@ void over_normals(const RandomStream& stream, std::size_t n, Use use) {
 
 }  // namespace
 
-template <class T>
 void dropout_forward(const Batch<T>& b) {
-  const double p = b.template attr<DropoutAttr>().p;
+  const double p = b.attr<DropoutAttr>().p;
   const T scale = static_cast<T>(1.0 / (1.0 - p));
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -46,9 +45,8 @@ void dropout_forward(const Batch<T>& b) {
   }
 }
 
-template <class T>
 void dropout_backward(const GradientBatch<T>& b) {
-  const double p = b.template attr<DropoutAttr>().p;
+  const double p = b.attr<DropoutAttr>().p;
   const T scale = static_cast<T>(1.0 / (1.0 - p));
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -68,9 +66,9 @@ namespace {
 
 // Calls f(k, scale) for every element k: the scale is 0 for dropped elements, otherwise 1 / (1 -
 // p).
-template <class T, class F>
+template <class F>
 void over_shared_draws(const Batch<T>& b, std::size_t i, F f) {
-  const auto& a = b.template attr<SharedDropoutAttr>();
+  const auto& a = b.attr<SharedDropoutAttr>();
   const Coin drop(stream_of<SharedDropoutAttr, T>(b, i), a.p);
   const T scale = static_cast<T>(1.0 / (1.0 - a.p));
   const std::size_t n = b.dim().batch_size();
@@ -90,7 +88,6 @@ void over_shared_draws(const Batch<T>& b, std::size_t i, F f) {
 
 }  // namespace
 
-template <class T>
 void shared_dropout_forward(const Batch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i)
     over_shared_draws(b, i, [x = b.in(0, i), y = b.out(i)](std::size_t k, T scale) {
@@ -98,7 +95,6 @@ void shared_dropout_forward(const Batch<T>& b) {
     });
 }
 
-template <class T>
 void shared_dropout_backward(const GradientBatch<T>& b) {
   for (std::size_t i = 0; i < b.count; ++i)
     if (T* const dx = b.d_in(0, i))
@@ -108,9 +104,8 @@ void shared_dropout_backward(const GradientBatch<T>& b) {
       });
 }
 
-template <class T>
 void noise_forward(const Batch<T>& b) {
-  const double stddev = b.template attr<NoiseAttr>().stddev;
+  const double stddev = b.attr<NoiseAttr>().stddev;
   for (std::size_t i = 0; i < b.count; ++i)
     over_normals(stream_of<NoiseAttr>(b, i), b.dim().size(),
                  [&](std::size_t at, std::size_t n, const double* z) {
@@ -119,16 +114,14 @@ void noise_forward(const Batch<T>& b) {
                  });
 }
 
-template <class T>
 void noise_backward(const GradientBatch<T>& b) {
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i)
     if (b.d_in(0, i)) store_or_add(b.add(0, i), array(b.d_in(0, i), n), array(b.d_out(i), n));
 }
 
-template <class T>
 void random_normal_forward(const Batch<T>& b) {
-  const auto& a = b.template attr<RandomAttr>();
+  const auto& a = b.attr<RandomAttr>();
   for (std::size_t i = 0; i < b.count; ++i)
     over_normals(stream_of<RandomAttr>(b, i), b.dim().size(),
                  [&](std::size_t at, std::size_t n, const double* z) {
@@ -136,9 +129,8 @@ void random_normal_forward(const Batch<T>& b) {
                  });
 }
 
-template <class T>
 void random_bernoulli_forward(const Batch<T>& b) {
-  const auto& a = b.template attr<RandomAttr>();
+  const auto& a = b.attr<RandomAttr>();
   const T one = static_cast<T>(a.second);
   for (std::size_t i = 0; i < b.count; ++i) {
     const Coin heads(stream_of<RandomAttr>(b, i), a.first);
@@ -146,9 +138,8 @@ void random_bernoulli_forward(const Batch<T>& b) {
   }
 }
 
-template <class T>
 void random_uniform_forward(const Batch<T>& b) {
-  const auto& a = b.template attr<RandomAttr>();
+  const auto& a = b.attr<RandomAttr>();
   for (std::size_t i = 0; i < b.count; ++i) {
     const RandomStream stream = stream_of<RandomAttr>(b, i);
     for (std::size_t k = 0; k < b.dim().size(); ++k)
@@ -156,9 +147,8 @@ void random_uniform_forward(const Batch<T>& b) {
   }
 }
 
-template <class T>
 void random_gumbel_forward(const Batch<T>& b) {
-  const auto& a = b.template attr<RandomAttr>();
+  const auto& a = b.attr<RandomAttr>();
   for (std::size_t i = 0; i < b.count; ++i) {
     const RandomStream stream = stream_of<RandomAttr>(b, i);
     for (std::size_t k = 0; k < b.dim().size(); ++k)
@@ -166,13 +156,5 @@ void random_gumbel_forward(const Batch<T>& b) {
           static_cast<T>(a.first - a.second * std::log(-std::log(open_uniform(stream.bits(k)))));
   }
 }
-
-DYNET_INSTANTIATE_PAIR(dropout)
-DYNET_INSTANTIATE_PAIR(shared_dropout)
-DYNET_INSTANTIATE_PAIR(noise)
-template void random_normal_forward(const Batch<Scalar>&);
-template void random_bernoulli_forward(const Batch<Scalar>&);
-template void random_uniform_forward(const Batch<Scalar>&);
-template void random_gumbel_forward(const Batch<Scalar>&);
 
 }  // namespace dynet::cpu::DYNET_ISA

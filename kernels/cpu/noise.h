@@ -15,13 +15,13 @@ DYNET_EACH_ISA(
     DYNET_DECLARE_PAIR(noise);
 
     /// Gaussian with mean `first` and standard deviation `second`.
-    template <class T> void random_normal_forward(const Batch<T>& b);
+    DYNET_DECLARE_FORWARD(random_normal_forward);
     /// `second` with probability `first`, otherwise zero.
-    template <class T> void random_bernoulli_forward(const Batch<T>& b);
+    DYNET_DECLARE_FORWARD(random_bernoulli_forward);
     /// Uniform in [first, second).
-    template <class T> void random_uniform_forward(const Batch<T>& b);
+    DYNET_DECLARE_FORWARD(random_uniform_forward);
     /// first - second log(-log u) for u uniform in (0, 1).
-    template <class T> void random_gumbel_forward(const Batch<T>& b);
+    DYNET_DECLARE_FORWARD(random_gumbel_forward);
 
 )
 

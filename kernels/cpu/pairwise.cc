@@ -93,7 +93,6 @@ struct Function<BinaryLogLoss> {
 };
 
 template <class F>
-template <class T>
 void Pairwise<F>::forward(const Batch<T>& b) {
   const Dim &p = b.dim(0), &q = b.dim(1);
   const std::size_t n = p.batch_size();
@@ -104,7 +103,6 @@ void Pairwise<F>::forward(const Batch<T>& b) {
 }
 
 template <class F>
-template <class T>
 void Pairwise<F>::backward(const GradientBatch<T>& b) {
   using L = Lanes<T>;
   const Dim &p = b.dim(0), &q = b.dim(1);
@@ -129,8 +127,8 @@ void Pairwise<F>::backward(const GradientBatch<T>& b) {
     }
 }
 
-DYNET_INSTANTIATE_STRUCT(Pairwise<DotProduct>)
-DYNET_INSTANTIATE_STRUCT(Pairwise<SquaredDistance>)
-DYNET_INSTANTIATE_STRUCT(Pairwise<BinaryLogLoss>)
+template struct Pairwise<DotProduct>;
+template struct Pairwise<SquaredDistance>;
+template struct Pairwise<BinaryLogLoss>;
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -10,20 +10,15 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-template <class T>
 unsigned* choices(const Batch<T>& b, std::size_t i) {
   static_assert(sizeof(unsigned) <= sizeof(T));
   return reinterpret_cast<unsigned*>(b.aux(i));
 }
 
 // True if x is preferred to y: the larger number, and NaN over all numbers.
-template <class T>
-bool before(T x, T y) {
-  return x > y || (std::isnan(x) && !std::isnan(y));
-}
+bool before(T x, T y) { return x > y || (std::isnan(x) && !std::isnan(y)); }
 
 // Maximum of each window of one channel, and its index.
-template <class T>
 void pool(const shape::Sliding& rows, const shape::Sliding& cols, const T* x, T* y,
           unsigned* choice) {
   const auto begin = [](const shape::Sliding& s, std::size_t position) {
@@ -56,9 +51,8 @@ void pool(const shape::Sliding& rows, const shape::Sliding& cols, const T* x, T*
 
 }  // namespace
 
-template <class T>
 void maxpooling2d_forward(const Batch<T>& b) {
-  const auto& a = b.template attr<MaxPoolingAttr>();
+  const auto& a = b.attr<MaxPoolingAttr>();
   const Dim &x = b.dim(0), &y = b.dim();
   const auto side = [&](unsigned k) {
     return shape::slide(x[k], a.size[k], a.stride[k], a.valid != 0);
@@ -70,7 +64,6 @@ void maxpooling2d_forward(const Batch<T>& b) {
       pool(rows, cols, b.in(0, i) + c * image, b.out(i) + c * size, choices(b, i) + c * size);
 }
 
-template <class T>
 void maxpooling2d_backward(const GradientBatch<T>& b) {
   const Dim &x = b.dim(0), &y = b.dim();
   const std::size_t image = std::size_t{x[0]} * x[1], size = std::size_t{y[0]} * y[1];
@@ -80,13 +73,12 @@ void maxpooling2d_backward(const GradientBatch<T>& b) {
     if (!b.add(0, i)) std::fill_n(dx, x.size(), T(0));
     for (std::size_t c = 0; c < std::size_t{x[2]} * x.bd; ++c)
       for (std::size_t k = c * size; k < (c + 1) * size; ++k)
-        dx[c * image + choices<T>(b, i)[k]] += b.d_out(i)[k];
+        dx[c * image + choices(b, i)[k]] += b.d_out(i)[k];
   }
 }
 
-template <class T>
 void kmax_forward(const Batch<T>& b) {
-  const std::size_t d = b.template attr<KmaxAttr>().dimension;
+  const std::size_t d = b.attr<KmaxAttr>().dimension;
   const Along x(b.dim(0), d), y(b.dim(), d);
   std::vector<unsigned> order(x.size);
   const auto kth = order.begin() + static_cast<std::ptrdiff_t>(y.size);
@@ -108,9 +100,8 @@ void kmax_forward(const Batch<T>& b) {
     }
 }
 
-template <class T>
 void kmax_backward(const GradientBatch<T>& b) {
-  const std::size_t d = b.template attr<KmaxAttr>().dimension;
+  const std::size_t d = b.attr<KmaxAttr>().dimension;
   const Along x(b.dim(0), d), y(b.dim(), d);
   for (std::size_t i = 0; i < b.count; ++i) {
     T* const dx = b.d_in(0, i);
@@ -119,12 +110,9 @@ void kmax_backward(const GradientBatch<T>& b) {
     for (std::size_t line = 0; line < x.lines(b.dim().bd); ++line)
       for (std::size_t k = 0; k < y.size; ++k) {
         const std::size_t at = y.first(line) + k * y.inner;
-        dx[x.first(line) + choices<T>(b, i)[at] * x.inner] += b.d_out(i)[at];
+        dx[x.first(line) + choices(b, i)[at] * x.inner] += b.d_out(i)[at];
       }
   }
 }
-
-DYNET_INSTANTIATE_PAIR(maxpooling2d)
-DYNET_INSTANTIATE_PAIR(kmax)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -480,16 +480,15 @@ void transpose(std::size_t m, std::size_t k, const T* w, T* to) {
   transpose_to(m, k, w, to, k, false);
 }
 
-template void multiply(std::size_t, std::size_t, std::size_t, const Scalar*, const Scalar* const*,
-                       Scalar* const*, const bool*, const Scalar*);
-template void multiply_at(std::size_t, std::size_t, std::size_t, const Scalar*,
-                          const Scalar* const*, const std::uint32_t*, Scalar* const*, const bool*,
-                          const Scalar*);
-template void multiply_transposed(std::size_t, std::size_t, std::size_t, const Scalar*,
-                                  const Scalar* const*, Scalar* const*, const bool*);
-template void multiply_outer(std::size_t, std::size_t, std::size_t, bool, Scalar*,
-                             const Scalar* const*, const Scalar* const*);
-template void transpose(std::size_t, std::size_t, const Scalar*, Scalar*);
-template void transpose_to(std::size_t, std::size_t, const Scalar*, Scalar*, std::size_t, bool);
+template void multiply(std::size_t, std::size_t, std::size_t, const T*, const T* const*, T* const*,
+                       const bool*, const T*);
+template void multiply_at(std::size_t, std::size_t, std::size_t, const T*, const T* const*,
+                          const std::uint32_t*, T* const*, const bool*, const T*);
+template void multiply_transposed(std::size_t, std::size_t, std::size_t, const T*, const T* const*,
+                                  T* const*, const bool*);
+template void multiply_outer(std::size_t, std::size_t, std::size_t, bool, T*, const T* const*,
+                             const T* const*);
+template void transpose(std::size_t, std::size_t, const T*, T*);
+template void transpose_to(std::size_t, std::size_t, const T*, T*, std::size_t, bool);
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -8,7 +8,6 @@ namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 // Operand k of every node at batch element e; an operand with a batch of one repeats.
-template <class T>
 struct Operand {
   Operand(const Batch<T>& b, std::size_t k) : step(b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()) {}
   template <class P>
@@ -22,7 +21,7 @@ struct Operand {
 
 // Stores or adds f(of) for n elements, where of(p) loads the vector at p. Vectorized explicitly,
 // since GCC's rounding in a plain loop depends on alignment.
-template <class T, class F>
+template <class F>
 void write(bool add, T* to, std::size_t n, F f) {
   each_vector<T>(n, [=](std::size_t at, auto part) {
     put(add, to + at, f([=](const T* p) { return Lanes<T>::load(p + at, part); }), part);
@@ -30,7 +29,6 @@ void write(bool add, T* to, std::size_t n, F f) {
 }
 
 // x in the lanes of elements [begin, end) of the vector at `at`, zero in the other lanes.
-template <class T>
 typename Lanes<T>::V between(T x, std::size_t begin, std::size_t end, std::size_t at) {
   using V = typename Lanes<T>::V;
   using Lane = LaneOf<Bits<V>>;
@@ -44,16 +42,15 @@ typename Lanes<T>::V between(T x, std::size_t begin, std::size_t end, std::size_
 }
 
 // The output gate, the last gate but one, of the gates at `gates`.
-template <class T, class P>
+template <class P>
 P* output_gate(const Batch<T>& b, P* gates) {
   return gates + b.dim(1).batch_size() - 2 * b.dim().batch_size();
 }
 
 }  // namespace
 
-template <class T>
 void lstm_activate_forward(const Batch<T>& b) {
-  const auto& attr = b.template attr<LstmGatesAttr>();
+  const auto& attr = b.attr<LstmGatesAttr>();
   const auto bias = static_cast<T>(attr.forget_bias);
   const std::size_t n = b.dim().batch_size(), h = n / (3 + attr.children), batch = b.dim().bd;
   const std::size_t f = attr.children * h;
@@ -69,10 +66,9 @@ void lstm_activate_forward(const Batch<T>& b) {
     }
 }
 
-template <class T>
 void lstm_activate_backward(const GradientBatch<T>& b) {
   const std::size_t n = b.dim().batch_size(), batch = b.dim().bd;
-  const std::size_t h = n / (3 + b.template attr<LstmGatesAttr>().children), g = n - h;
+  const std::size_t h = n / (3 + b.attr<LstmGatesAttr>().children), g = n - h;
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
     for (std::size_t e = 0; e < batch; ++e) {
@@ -86,12 +82,11 @@ void lstm_activate_backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void lstm_cell_forward(const Batch<T>& b) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd, children = b.arity - 1;
-  const Operand<T> gates(b, children);
+  const Operand gates(b, children);
   for (std::size_t k = 0; k < std::max<std::size_t>(children, 1); ++k) {
-    const Operand<T> cells(b, k);
+    const Operand cells(b, k);
     for (std::size_t i = 0; i < b.count; ++i)
       for (std::size_t e = 0; e < batch; ++e) {
         const T *in = gates.at(b.in(children, i), e), *g = in + (2 + children) * h;
@@ -111,10 +106,9 @@ namespace {
 
 // Gradients of the previous cell and of the gates of node i, in one pass. Their sizes differ, so
 // the operands cannot alias.
-template <class T>
 void one_child_backward(const GradientBatch<T>& b, std::size_t i) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
-  const Operand<T> cells(b, 0), gates(b, 1);
+  const Operand cells(b, 0), gates(b, 1);
   for (std::size_t e = 0; e < batch; ++e) {
     const T *c = cells.at(b.in(0, i), e), *in = gates.at(b.in(1, i), e), *dy = b.d_out(i) + e * h;
     T *const dc = cells.at(b.d_in(0, i), e), *const to = gates.at(b.d_in(1, i), e);
@@ -133,10 +127,9 @@ void one_child_backward(const GradientBatch<T>& b, std::size_t i) {
 
 }  // namespace
 
-template <class T>
 void lstm_cell_backward(const GradientBatch<T>& b) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd, children = b.arity - 1;
-  const Operand<T> gates(b, children);
+  const Operand gates(b, children);
   bool all = children == 1;
   for (std::size_t i = 0; all && i < b.count; ++i) all = b.d_in(0, i) && b.d_in(1, i);
   if (all) {
@@ -144,7 +137,7 @@ void lstm_cell_backward(const GradientBatch<T>& b) {
     return;
   }
   for (std::size_t k = 0; k < children; ++k) {
-    const Operand<T> cells(b, k);
+    const Operand cells(b, k);
     for (std::size_t i = 0; i < b.count; ++i)
       if (T* dc = b.d_in(k, i))
         for (std::size_t e = 0; e < batch; ++e) {
@@ -165,7 +158,7 @@ void lstm_cell_backward(const GradientBatch<T>& b) {
         write(add, o + h, h, [=](auto of) { return of(dy) * of(in); });
       }
   for (std::size_t k = 0; k < children; ++k) {
-    const Operand<T> cells(b, k);
+    const Operand cells(b, k);
     for (std::size_t i = 0; i < b.count; ++i)
       if (T* dg = b.d_in(children, i))
         for (std::size_t e = 0; e < batch; ++e) {
@@ -176,10 +169,9 @@ void lstm_cell_backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void lstm_output_forward(const Batch<T>& b) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
-  const Operand<T> cells(b, 0), gates(b, 1);
+  const Operand cells(b, 0), gates(b, 1);
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < batch; ++e) {
       const T *c = cells.at(b.in(0, i), e), *o = output_gate(b, gates.at(b.in(1, i), e));
@@ -189,10 +181,9 @@ void lstm_output_forward(const Batch<T>& b) {
     }
 }
 
-template <class T>
 void lstm_output_backward(const GradientBatch<T>& b) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
-  const Operand<T> cells(b, 0), gates(b, 1);
+  const Operand cells(b, 0), gates(b, 1);
   for (std::size_t i = 0; i < b.count; ++i) {
     T *const d_cell = b.d_in(0, i), *const d_gates = b.d_in(1, i);
     for (std::size_t e = 0; e < batch; ++e) {
@@ -215,9 +206,5 @@ void lstm_output_backward(const GradientBatch<T>& b) {
     }
   }
 }
-
-DYNET_INSTANTIATE_PAIR(lstm_activate)
-DYNET_INSTANTIATE_PAIR(lstm_cell)
-DYNET_INSTANTIATE_PAIR(lstm_output)
 
 }  // namespace dynet::cpu::DYNET_ISA

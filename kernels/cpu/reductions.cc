@@ -9,12 +9,10 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-template <class T>
 T sum_of(const T* x, std::size_t n) {
   return sum_pieces(x, n, [](const auto& v) { return v; });
 }
 
-template <class T>
 T sum_of_squares(const T* x, std::size_t n) {
   return sum_pieces(x, n, [](const auto& v) { return v.square(); });
 }
@@ -86,7 +84,6 @@ struct Function<ElemsNorm> {
 };
 
 template <class F>
-template <class T>
 void ReduceElems<F>::forward(const Batch<T>& b) {
   const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
   for (std::size_t i = 0; i < b.count; ++i)
@@ -94,7 +91,6 @@ void ReduceElems<F>::forward(const Batch<T>& b) {
 }
 
 template <class F>
-template <class T>
 void ReduceElems<F>::backward(const GradientBatch<T>& b) {
   const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -108,7 +104,6 @@ void ReduceElems<F>::backward(const GradientBatch<T>& b) {
 }
 
 template <bool kMean>
-template <class T>
 void ReduceBatches<kMean>::forward(const Batch<T>& b) {
   const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
   const T scale = kMean ? T(1) / static_cast<T>(batch) : T(1);
@@ -130,7 +125,6 @@ void ReduceBatches<kMean>::forward(const Batch<T>& b) {
 }
 
 template <bool kMean>
-template <class T>
 void ReduceBatches<kMean>::backward(const GradientBatch<T>& b) {
   const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
   const T scale = kMean ? T(1) / static_cast<T>(batch) : T(1);
@@ -147,11 +141,11 @@ void ReduceBatches<kMean>::backward(const GradientBatch<T>& b) {
   }
 }
 
-DYNET_INSTANTIATE_STRUCT(ReduceElems<ElemsSum>)
-DYNET_INSTANTIATE_STRUCT(ReduceElems<ElemsMean>)
-DYNET_INSTANTIATE_STRUCT(ReduceElems<ElemsSquaredNorm>)
-DYNET_INSTANTIATE_STRUCT(ReduceElems<ElemsNorm>)
-DYNET_INSTANTIATE_STRUCT(ReduceBatches<false>)
-DYNET_INSTANTIATE_STRUCT(ReduceBatches<true>)
+template struct ReduceElems<ElemsSum>;
+template struct ReduceElems<ElemsMean>;
+template struct ReduceElems<ElemsSquaredNorm>;
+template struct ReduceElems<ElemsNorm>;
+template struct ReduceBatches<false>;
+template struct ReduceBatches<true>;
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -9,14 +9,12 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-template <class T>
 void copy_rows(const T* from, std::size_t from_step, T* to, std::size_t to_step, std::size_t rows,
                std::size_t length) {
   for (std::size_t r = 0; r < rows; ++r)
     std::copy_n(from + r * from_step, length, to + r * to_step);
 }
 
-template <class T>
 void gradient_rows(bool add, const T* from, std::size_t from_step, T* to, std::size_t to_step,
                    std::size_t rows, std::size_t length) {
   for (std::size_t r = 0; r < rows; ++r)
@@ -25,30 +23,28 @@ void gradient_rows(bool add, const T* from, std::size_t from_step, T* to, std::s
 
 }  // namespace
 
-template <class T>
 void pick_forward(const Batch<T>& b) {
-  const Along x(b.dim(0), b.template attr<PickAttr>().dimension);
+  const Along x(b.dim(0), b.attr<PickAttr>().dimension);
   const std::size_t size = b.dim(0).batch_size(), out = b.dim().batch_size(), batch = b.dim().bd;
   const bool repeat = b.dim(0).bd == 1;
   for (std::size_t i = 0; i < b.count; ++i) {
     const unsigned* index = keep_indices<PickAttr>(b, i, b.aux(i), x.size, "the dimension");
-    const bool one = b.template attr<PickAttr>(i).indices.count == 1;
+    const bool one = b.attr<PickAttr>(i).indices.count == 1;
     for (std::size_t k = 0; k < batch; ++k)
       copy_rows(b.in(0, i) + (repeat ? 0 : k) * size + index[one ? 0 : k] * x.inner,
                 x.size * x.inner, b.out(i) + k * out, x.inner, x.outer, x.inner);
   }
 }
 
-template <class T>
 void pick_backward(const GradientBatch<T>& b) {
-  const Along x(b.dim(0), b.template attr<PickAttr>().dimension);
+  const Along x(b.dim(0), b.attr<PickAttr>().dimension);
   const std::size_t size = b.dim(0).batch_size(), out = b.dim().batch_size(), batch = b.dim().bd;
   const bool repeat = b.dim(0).bd == 1;
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
     if (!b.add(0, i)) std::fill_n(b.d_in(0, i), b.dim(0).size(), T(0));
     const unsigned* index = kept_indices<PickAttr, T>(b, i, b.aux(i));
-    const bool one = b.template attr<PickAttr>(i).indices.count == 1;
+    const bool one = b.attr<PickAttr>(i).indices.count == 1;
     for (std::size_t k = 0; k < batch; ++k)
       gradient_rows(true, b.d_out(i) + k * out, x.inner,
                     b.d_in(0, i) + (repeat ? 0 : k) * size + index[one ? 0 : k] * x.inner,
@@ -56,7 +52,6 @@ void pick_backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void pick_batch_forward(const Batch<T>& b) {
   const std::size_t size = b.dim().batch_size();
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -66,7 +61,6 @@ void pick_batch_forward(const Batch<T>& b) {
   }
 }
 
-template <class T>
 void pick_batch_backward(const GradientBatch<T>& b) {
   const std::size_t size = b.dim().batch_size();
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -78,49 +72,45 @@ void pick_batch_backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void select_forward(const Batch<T>& b) {
-  const Along x(b.dim(0), b.template attr<PickAttr>().dimension);
+  const Along x(b.dim(0), b.attr<PickAttr>().dimension);
   for (std::size_t i = 0; i < b.count; ++i) {
     const unsigned* index = keep_indices<PickAttr>(b, i, b.aux(i), x.size, "the dimension");
-    const std::uint32_t n = b.template attr<PickAttr>(i).indices.count;
+    const std::uint32_t n = b.attr<PickAttr>(i).indices.count;
     for (std::uint32_t k = 0; k < n; ++k)
       copy_rows(b.in(0, i) + index[k] * x.inner, x.size * x.inner, b.out(i) + k * x.inner,
                 n * x.inner, x.outer * b.dim().bd, x.inner);
   }
 }
 
-template <class T>
 void select_backward(const GradientBatch<T>& b) {
-  const Along x(b.dim(0), b.template attr<PickAttr>().dimension);
+  const Along x(b.dim(0), b.attr<PickAttr>().dimension);
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
     if (!b.add(0, i)) std::fill_n(b.d_in(0, i), b.dim(0).size(), T(0));
     const unsigned* index = kept_indices<PickAttr, T>(b, i, b.aux(i));
-    const std::uint32_t n = b.template attr<PickAttr>(i).indices.count;
+    const std::uint32_t n = b.attr<PickAttr>(i).indices.count;
     for (std::uint32_t k = 0; k < n; ++k)
       gradient_rows(true, b.d_out(i) + k * x.inner, n * x.inner, b.d_in(0, i) + index[k] * x.inner,
                     x.size * x.inner, x.outer * b.dim().bd, x.inner);
   }
 }
 
-template <class T>
 void pick_range_forward(const Batch<T>& b) {
-  const Along x(b.dim(0), b.template attr<RangeAttr>().dimension);
+  const Along x(b.dim(0), b.attr<RangeAttr>().dimension);
   for (std::size_t i = 0; i < b.count; ++i) {
-    const auto& a = b.template attr<RangeAttr>(i);
+    const auto& a = b.attr<RangeAttr>(i);
     const std::size_t length = (a.end - a.start) * x.inner;
     copy_rows(b.in(0, i) + a.start * x.inner, x.size * x.inner, b.out(i), length,
               x.outer * b.dim().bd, length);
   }
 }
 
-template <class T>
 void pick_range_backward(const GradientBatch<T>& b) {
-  const Along x(b.dim(0), b.template attr<RangeAttr>().dimension);
+  const Along x(b.dim(0), b.attr<RangeAttr>().dimension);
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
-    const auto& a = b.template attr<RangeAttr>(i);
+    const auto& a = b.attr<RangeAttr>(i);
     const std::size_t before = a.start * x.inner, length = (a.end - a.start) * x.inner;
     const std::size_t all = x.size * x.inner, rows = x.outer * b.dim().bd;
     T* const dx = b.d_in(0, i);
@@ -133,7 +123,6 @@ void pick_range_backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void alias_backward(const GradientBatch<T>& b) {
   const std::size_t n = b.dim().size();
   for (std::size_t i = 0; i < b.count; ++i)
@@ -183,7 +172,6 @@ class Walk {
   bool empty_ = false;
 };
 
-template <class T>
 void walk_forward(const Batch<T>& b, const Walk& walk, std::size_t start) {
   for (std::size_t i = 0; i < b.count; ++i) {
     const T* const x = b.in(0, i);
@@ -199,7 +187,6 @@ void walk_forward(const Batch<T>& b, const Walk& walk, std::size_t start) {
 }
 
 /// `all`: every element of the operand is in the result.
-template <class T>
 void walk_backward(const GradientBatch<T>& b, const Walk& walk, std::size_t start, bool all) {
   for (std::size_t i = 0; i < b.count; ++i) {
     if (!b.d_in(0, i)) continue;
@@ -216,9 +203,8 @@ void walk_backward(const GradientBatch<T>& b, const Walk& walk, std::size_t star
   }
 }
 
-template <class T>
 Walk transposed(const Batch<T>& b) {
-  const auto& a = b.template attr<TransposeAttr>();
+  const auto& a = b.attr<TransposeAttr>();
   std::size_t steps[kMaxTensorDim], elements = 1;
   for (unsigned k = 0; k < kMaxTensorDim; ++k) {
     steps[k] = elements;
@@ -230,9 +216,8 @@ Walk transposed(const Batch<T>& b) {
   return walk;
 }
 
-template <class T>
 Walk strided(const Batch<T>& b, std::size_t& start) {
-  const auto& a = b.template attr<StridedAttr>();
+  const auto& a = b.attr<StridedAttr>();
   const Dim& x = b.dim(0);
   Walk walk;
   std::size_t step = 1;
@@ -248,33 +233,24 @@ Walk strided(const Batch<T>& b, std::size_t& start) {
 
 }  // namespace
 
-template <class T>
-void transpose_forward(const Batch<T>& b) {
-  walk_forward(b, transposed(b), 0);
-}
+void transpose_forward(const Batch<T>& b) { walk_forward(b, transposed(b), 0); }
 
-template <class T>
-void transpose_backward(const GradientBatch<T>& b) {
-  walk_backward(b, transposed(b), 0, true);
-}
+void transpose_backward(const GradientBatch<T>& b) { walk_backward(b, transposed(b), 0, true); }
 
-template <class T>
 void strided_select_forward(const Batch<T>& b) {
   std::size_t start;
   const Walk walk = strided(b, start);
   walk_forward(b, walk, start);
 }
 
-template <class T>
 void strided_select_backward(const GradientBatch<T>& b) {
   std::size_t start;
   const Walk walk = strided(b, start);
   walk_backward(b, walk, start, b.dim() == b.dim(0));
 }
 
-template <class T>
 void concatenate_forward(const Batch<T>& b) {
-  const std::size_t d = b.template attr<ConcatenateAttr>().dimension;
+  const std::size_t d = b.attr<ConcatenateAttr>().dimension;
   const Along y(b.dim(), d);
   const std::size_t all = y.size * y.inner, batch = b.dim().bd;
   std::size_t before = 0;
@@ -290,9 +266,8 @@ void concatenate_forward(const Batch<T>& b) {
   }
 }
 
-template <class T>
 void concatenate_backward(const GradientBatch<T>& b) {
-  const std::size_t d = b.template attr<ConcatenateAttr>().dimension;
+  const std::size_t d = b.attr<ConcatenateAttr>().dimension;
   const Along y(b.dim(), d);
   const std::size_t all = y.size * y.inner, batch = b.dim().bd;
   std::size_t before = 0;
@@ -311,7 +286,6 @@ void concatenate_backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void concatenate_batch_forward(const Batch<T>& b) {
   std::size_t before = 0;
   for (std::size_t k = 0; k < b.arity; ++k) {
@@ -321,7 +295,6 @@ void concatenate_batch_forward(const Batch<T>& b) {
   }
 }
 
-template <class T>
 void concatenate_batch_backward(const GradientBatch<T>& b) {
   std::size_t before = 0;
   for (std::size_t k = 0; k < b.arity; ++k) {
@@ -332,15 +305,5 @@ void concatenate_batch_backward(const GradientBatch<T>& b) {
     before += n;
   }
 }
-
-DYNET_INSTANTIATE_PAIR(pick)
-DYNET_INSTANTIATE_PAIR(pick_batch)
-DYNET_INSTANTIATE_PAIR(select)
-DYNET_INSTANTIATE_PAIR(strided_select)
-DYNET_INSTANTIATE_PAIR(pick_range)
-template void alias_backward(const GradientBatch<Scalar>&);
-DYNET_INSTANTIATE_PAIR(transpose)
-DYNET_INSTANTIATE_PAIR(concatenate)
-DYNET_INSTANTIATE_PAIR(concatenate_batch)
 
 }  // namespace dynet::cpu::DYNET_ISA

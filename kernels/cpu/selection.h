@@ -17,7 +17,7 @@ DYNET_EACH_ISA(
     DYNET_DECLARE_PAIR(pick_range);
 
     /// Gradient of a node that aliases its operand with another shape.
-    template <class T> void alias_backward(const GradientBatch<T>& b);
+    DYNET_DECLARE_BACKWARD(alias_backward);
 
     DYNET_DECLARE_PAIR(transpose);
 

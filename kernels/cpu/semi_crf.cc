@@ -22,7 +22,6 @@ namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 /// Scores of a batch element of a node, and its scratch.
-template <class T>
 struct Segmented {
   std::size_t labels, longest, length;
   const T *scores, *transitions, *start, *stop;
@@ -61,8 +60,8 @@ struct Segmented {
 
 /// Calls use(l, z) with the log weights of labels from `at` on, for each length of segments that
 /// end at t; the weights are relative to the shift `off`.
-template <class T, class Part, class Use>
-void each_length(const Segmented<T>& s, std::size_t t, T off, std::size_t at, Part part, Use use) {
+template <class Part, class Use>
+void each_length(const Segmented& s, std::size_t t, T off, std::size_t at, Part part, Use use) {
   using L = Lanes<T>;
   for (std::size_t l = 1; l <= s.most(t); ++l) {
     use(l, L::load(s.begins(t + 1 - l) + at, part) + L::load(s.scores + s.place(t, l) + at, part) -
@@ -72,8 +71,7 @@ void each_length(const Segmented<T>& s, std::size_t t, T off, std::size_t at, Pa
 }
 
 /// Computes the log sums, and returns the log-partition.
-template <class T>
-double run_forward(const Segmented<T>& s) {
+double run_forward(const Segmented& s) {
   using L = Lanes<T>;
   constexpr T kNever = -kInfinity<T>;
   const std::size_t n = s.labels;
@@ -113,8 +111,8 @@ double run_forward(const Segmented<T>& s) {
 
 /// Calls use(j, at, size, p) with the probabilities p_t(i | j) for i from `at`. Unreachable labels
 /// have zero probabilities.
-template <class T, class Use>
-void each_step(const Segmented<T>& s, std::size_t t, Use use) {
+template <class Use>
+void each_step(const Segmented& s, std::size_t t, Use use) {
   const T *const before = s.ends(t - 1), *const begins = s.begins(t);
   over_columns<T>(
       s.labels, s.labels,
@@ -129,8 +127,8 @@ void each_step(const Segmented<T>& s, std::size_t t, Use use) {
 }
 
 /// Calls use(l, q) with the probabilities q_t(l | j) of labels from `at` on.
-template <class T, class Part, class Use>
-void each_share(const Segmented<T>& s, std::size_t t, std::size_t at, Part part, Use use) {
+template <class Part, class Use>
+void each_share(const Segmented& s, std::size_t t, std::size_t at, Part part, Use use) {
   const auto all = Lanes<T>::load(s.ends(t) + at, part);
   each_length(s, t, s.taken(t), at, part, [&](std::size_t l, auto z) {
     use(l, all == -kInfinity<T> ? decltype(z){} : exponential(z - all));
@@ -139,8 +137,8 @@ void each_share(const Segmented<T>& s, std::size_t t, std::size_t at, Part part,
 
 /// Computes probabilities; after run_forward. Calls use(t, l, at, part, m) with those of segments.
 /// All are zero if there is no valid segmentation.
-template <class T, class Use>
-void run_backward(const Segmented<T>& s, Use use) {
+template <class Use>
+void run_backward(const Segmented& s, Use use) {
   using L = Lanes<T>;
   const std::size_t n = s.labels;
   if (s.length == 0) return;
@@ -175,7 +173,6 @@ void run_backward(const Segmented<T>& s, Use use) {
 
 /// Direction of a derivative: all scores, represented by the log-probabilities, or the scores of
 /// segments alone, in `segments`.
-template <class T>
 struct ScoreDirection {
   const T* segments = nullptr;
 
@@ -191,9 +188,8 @@ struct ScoreDirection {
 
 /// Calls use(i, j, d) with the derivatives of the probabilities that a segment of label i ends
 /// before t and one of label j begins at t.
-template <class T, class Use>
-void each_step_derivative(const Segmented<T>& s, std::size_t t, const ScoreDirection<T>& d,
-                          Use use) {
+template <class Use>
+void each_step_derivative(const Segmented& s, std::size_t t, const ScoreDirection& d, Use use) {
   const T *const before = s.d_ends(t - 1), *const now = s.d_begins(t);
   const T *const b = s.beginning(t), *const db = s.d_beginning(t);
   each_step(s, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
@@ -203,8 +199,8 @@ void each_step_derivative(const Segmented<T>& s, std::size_t t, const ScoreDirec
 }
 
 /// Computes derivatives; after run_backward. Calls use(t, l, at, part, dm) with those of segments.
-template <class T, class Use>
-void run_derivatives(const Segmented<T>& s, const ScoreDirection<T>& d, Use use) {
+template <class Use>
+void run_derivatives(const Segmented& s, const ScoreDirection& d, Use use) {
   using L = Lanes<T>;
   const std::size_t n = s.labels;
   if (s.length == 0) return;
@@ -252,16 +248,16 @@ void run_derivatives(const Segmented<T>& s, const ScoreDirection<T>& d, Use use)
 }
 
 /// Calls f(sentence, node, element) for all batch elements.
-template <class T, class F>
+template <class F>
 void each_segmented(const Batch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i)
-    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) f(Segmented<T>(b, i, e), i, e);
+    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) f(Segmented(b, i, e), i, e);
 }
 
 /// Gradients of all operands, one after another; memory is zeroed before a store.
 /// segments(sentence, node, element, to) adds to the gradient of the segment scores unless `to` is
 /// null; rest(sentence, node, element, k, to) adds to that of operand k.
-template <class T, class S, class R>
+template <class S, class R>
 void segmented_gradients(const GradientBatch<T>& b, S segments, R rest) {
   const auto clear = [&](std::size_t k, std::size_t i) {
     T* const to = b.d_in(k, i);
@@ -271,26 +267,24 @@ void segmented_gradients(const GradientBatch<T>& b, S segments, R rest) {
   for (std::size_t i = 0; i < b.count; ++i) {
     T* const to = clear(0, i);
     for (std::size_t e = 0; e < b.dim(0, i).bd; ++e)
-      segments(Segmented<T>(b, i, e), i, e, to ? to + e * b.dim(0, i).batch_size() : nullptr);
+      segments(Segmented(b, i, e), i, e, to ? to + e * b.dim(0, i).batch_size() : nullptr);
   }
   for (std::size_t k = 1; k < 4; ++k)
     for (std::size_t i = 0; i < b.count; ++i)
       if (T* const to = clear(k, i); to && b.dim(0, i).cols() > 0)
-        for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) rest(Segmented<T>(b, i, e), i, e, k, to);
+        for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) rest(Segmented(b, i, e), i, e, k, to);
 }
 
 /// Callback of run_backward and run_derivatives that adds `factor` times each result to `to` unless
 /// that is null.
-template <class T>
-auto adding_segments(const Segmented<T>& s, T factor, T* to) {
+auto adding_segments(const Segmented& s, T factor, T* to) {
   return [&s, factor, to](std::size_t t, std::size_t l, std::size_t at, auto part, auto m) {
     if (to) put<T>(true, to + s.place(t, l) + at, factor * m, part);
   };
 }
 
 /// Adds `factor` times the expected count of each score of operand k > 0.
-template <class T>
-void add_expected_uses(const Segmented<T>& s, std::size_t k, T factor, T* to) {
+void add_expected_uses(const Segmented& s, std::size_t k, T factor, T* to) {
   const std::size_t n = s.labels;
   if (k == 2) array(to, n) += factor * array(s.beginning(0), n);
   if (k == 3) array(to, n) += factor * array(s.ending(s.length - 1), n);
@@ -301,9 +295,8 @@ void add_expected_uses(const Segmented<T>& s, std::size_t k, T factor, T* to) {
     });
 }
 /// Adds `factor` times the derivatives of the expected counts.
-template <class T>
-void add_derivatives_of_uses(const Segmented<T>& s, std::size_t k, T factor,
-                             const ScoreDirection<T>& d, T* to) {
+void add_derivatives_of_uses(const Segmented& s, std::size_t k, T factor, const ScoreDirection& d,
+                             T* to) {
   const std::size_t n = s.labels;
   if (k == 2) array(to, n) += factor * array(s.d_beginning(0), n);
   if (k == 3) array(to, n) += factor * array(s.d_ending(s.length - 1), n);
@@ -314,8 +307,8 @@ void add_derivatives_of_uses(const Segmented<T>& s, std::size_t k, T factor,
 
 /// Calls use(k, place) for each use of a score of operand k by the segments of this element;
 /// returns the first segment of the next element.
-template <class T, class Use>
-const Segment* each_use(const Segmented<T>& s, const Segment* segments, Use use) {
+template <class Use>
+const Segment* each_use(const Segmented& s, const Segment* segments, Use use) {
   for (std::size_t t = 0; t < s.length; t += segments++->length) {
     const std::size_t y = segments->label, end = t + segments->length;
     use(0, s.place(end - 1, segments->length) + y);
@@ -327,38 +320,34 @@ const Segment* each_use(const Segmented<T>& s, const Segment* segments, Use use)
   }
   return segments;
 }
-template <class T>
 const Segment* segments_of(const Batch<T>& b, std::size_t i, std::size_t element) {
-  const auto* at = b.template payload<SemiCrfAttr, Segment>(i);
+  const auto* at = b.payload<SemiCrfAttr, Segment>(i);
   for (std::size_t e = 0; e < element; ++e)
-    at = each_use(Segmented<T>(b, i, e), at, [](std::size_t, std::size_t) {});
+    at = each_use(Segmented(b, i, e), at, [](std::size_t, std::size_t) {});
   return at;
 }
 
 }  // namespace
 
-template <class T>
 void SemiCrfLogPartition::forward(const Batch<T>& b) {
-  each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
+  each_segmented(b, [&](const Segmented& s, std::size_t i, std::size_t e) {
     b.out(i)[e] = static_cast<T>(run_forward(s));
   });
 }
 
-template <class T>
 void SemiCrfLogPartition::backward(const GradientBatch<T>& b) {
   segmented_gradients(
       b,
-      [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
+      [&](const Segmented& s, std::size_t i, std::size_t e, T* to) {
         run_backward(s, adding_segments(s, b.d_out(i)[e], to));
       },
-      [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+      [&](const Segmented& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
         add_expected_uses(s, k, b.d_out(i)[e], to);
       });
 }
 
-template <class T>
 void SemiCrfLogProb::forward(const Batch<T>& b) {
-  each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
+  each_segmented(b, [&](const Segmented& s, std::size_t i, std::size_t e) {
     const double all = run_forward(s);
     const T* const operands[] = {s.scores, s.transitions, s.start, s.stop};
     double score = 0;
@@ -371,9 +360,8 @@ void SemiCrfLogProb::forward(const Batch<T>& b) {
   });
 }
 
-template <class T>
 void SemiCrfLogProb::backward(const GradientBatch<T>& b) {
-  const auto add_known = [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k,
+  const auto add_known = [&](const Segmented& s, std::size_t i, std::size_t e, std::size_t k,
                              T* to) {
     each_use(s, segments_of(b, i, e), [&](std::size_t operand, std::size_t place) {
       if (operand == k) to[place] += b.d_out(i)[e];
@@ -381,21 +369,20 @@ void SemiCrfLogProb::backward(const GradientBatch<T>& b) {
   };
   segmented_gradients(
       b,
-      [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
+      [&](const Segmented& s, std::size_t i, std::size_t e, T* to) {
         if (b.out(i)[e] == -kInfinity<T>) return;
         run_backward(s, adding_segments(s, -b.d_out(i)[e], to));
         if (to) add_known(s, i, e, 0, to);
       },
-      [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+      [&](const Segmented& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
         if (b.out(i)[e] == -kInfinity<T>) return;
         add_expected_uses(s, k, -b.d_out(i)[e], to);
         add_known(s, i, e, k, to);
       });
 }
 
-template <class T>
 void SemiCrfMarginals::forward(const Batch<T>& b) {
-  each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
+  each_segmented(b, [&](const Segmented& s, std::size_t i, std::size_t e) {
     T* const to = b.out(i) + e * s.size();
     std::fill_n(to, s.size(), T(0));
     run_forward(s);
@@ -403,26 +390,24 @@ void SemiCrfMarginals::forward(const Batch<T>& b) {
   });
 }
 
-template <class T>
 void SemiCrfMarginals::backward(const GradientBatch<T>& b) {
-  const auto direction = [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
-    return ScoreDirection<T>{b.d_out(i) + e * s.size()};
+  const auto direction = [&](const Segmented& s, std::size_t i, std::size_t e) {
+    return ScoreDirection{b.d_out(i) + e * s.size()};
   };
   segmented_gradients(
       b,
-      [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
+      [&](const Segmented& s, std::size_t i, std::size_t e, T* to) {
         run_derivatives(s, direction(s, i, e), adding_segments(s, T(1), to));
       },
-      [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+      [&](const Segmented& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
         add_derivatives_of_uses(s, k, T(1), direction(s, i, e), to);
       });
 }
 
 // Entropy by the chain rule, from the last position backwards: that of the last label, of each
 // length given the end of a segment, and of each previous label given the beginning.
-template <class T>
 void SemiCrfEntropy::forward(const Batch<T>& b) {
-  each_segmented(b, [&](const Segmented<T>& s, std::size_t i, std::size_t e) {
+  each_segmented(b, [&](const Segmented& s, std::size_t i, std::size_t e) {
     run_forward(s);
     run_backward(s, [](auto...) {});
     double sum = 0;
@@ -453,21 +438,15 @@ void SemiCrfEntropy::forward(const Batch<T>& b) {
 // m in the direction of the scores. log p_t and log q_t along a segmentation sum to its score minus
 // log Z, a constant that changes no marginal. Log-probabilities are therefore an equivalent
 // direction, with small values for large scores.
-template <class T>
 void SemiCrfEntropy::backward(const GradientBatch<T>& b) {
   segmented_gradients(
       b,
-      [&](const Segmented<T>& s, std::size_t i, std::size_t e, T* to) {
-        run_derivatives(s, ScoreDirection<T>{}, adding_segments(s, -b.d_out(i)[e], to));
+      [&](const Segmented& s, std::size_t i, std::size_t e, T* to) {
+        run_derivatives(s, ScoreDirection{}, adding_segments(s, -b.d_out(i)[e], to));
       },
-      [&](const Segmented<T>& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
-        add_derivatives_of_uses(s, k, -b.d_out(i)[e], ScoreDirection<T>{}, to);
+      [&](const Segmented& s, std::size_t i, std::size_t e, std::size_t k, T* to) {
+        add_derivatives_of_uses(s, k, -b.d_out(i)[e], ScoreDirection{}, to);
       });
 }
-
-DYNET_INSTANTIATE_STRUCT(SemiCrfLogPartition)
-DYNET_INSTANTIATE_STRUCT(SemiCrfLogProb)
-DYNET_INSTANTIATE_STRUCT(SemiCrfMarginals)
-DYNET_INSTANTIATE_STRUCT(SemiCrfEntropy)
 
 }  // namespace dynet::cpu::DYNET_ISA

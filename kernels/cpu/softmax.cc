@@ -14,7 +14,7 @@ namespace {
 /// Calls done(c, log_sum, shift) for every column: `log_sum` is the log of the sum of e^(x -
 /// shift), with the shift from `shift_of` of the maximum. Separate numbers are exact for large
 /// scores.
-template <class T, class Column, class Done>
+template <class Column, class Done>
 void log_sums(std::size_t columns, std::size_t n, T (*shift_of)(T), Column column, Done done) {
   alignas(64) T sums[kBuffer], shifts[kBuffer];
   for (std::size_t first = 0; first < columns; first += kBuffer) {
@@ -36,7 +36,6 @@ void log_sums(std::size_t columns, std::size_t n, T (*shift_of)(T), Column colum
   }
 }
 
-template <class T>
 void softmax_columns(const T* x, T* y, std::size_t n, std::size_t columns) {
   const std::size_t wide = std::max<std::size_t>(1, kBuffer / n);
   for (std::size_t first = 0; first < columns; first += wide) {
@@ -52,7 +51,6 @@ void softmax_columns(const T* x, T* y, std::size_t n, std::size_t columns) {
   }
 }
 
-template <class T>
 void softmax_rows(const T* x, T* y, std::size_t n, std::size_t columns, T* scratch) {
   auto s = array(scratch, n);
   s = array(x, n);
@@ -66,14 +64,10 @@ void softmax_rows(const T* x, T* y, std::size_t n, std::size_t columns, T* scrat
   for (std::size_t c = 0; c < columns; ++c) array(y + c * n, n) *= s;
 }
 
-template <class T>
-Along along(const Batch<T>& b) {
-  return {b.dim(0), b.template attr<SoftmaxAttr>().dimension};
-}
+Along along(const Batch<T>& b) { return {b.dim(0), b.attr<SoftmaxAttr>().dimension}; }
 
 }  // namespace
 
-template <class T>
 void softmax_forward(const Batch<T>& b) {
   const Along x = along(b);
   const std::size_t size = b.dim().size(), block = x.size * x.inner;
@@ -92,9 +86,8 @@ void softmax_forward(const Batch<T>& b) {
     softmax_columns(b.in(0, i), b.out(i), x.size, size / x.size);
 }
 
-template <class T>
 void softmax_backward(const GradientBatch<T>& b) {
-  const Along x = along<T>(b);
+  const Along x = along(b);
   const std::size_t size = b.dim().size(), block = x.size * x.inner;
   if (size == 0) return;
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -120,17 +113,15 @@ void softmax_backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void log_softmax_forward(const Batch<T>& b) {
   const std::size_t n = b.dim().rows(), columns = n == 0 ? 0 : b.dim().size() / n;
   if (columns == 0) return;
   const auto x = [&](std::size_t c) { return b.in(0, c / columns) + c % columns * n; };
-  log_sums<T>(columns * b.count, n, shift<T>, x, [&](std::size_t c, T log_sum, T max) {
+  log_sums(columns * b.count, n, shift<T>, x, [&](std::size_t c, T log_sum, T max) {
     array(b.out(c / columns) + c % columns * n, n) = (array(x(c), n) - max) - shift(log_sum);
   });
 }
 
-template <class T>
 void log_softmax_backward(const GradientBatch<T>& b) {
   const std::size_t n = b.dim().rows(), columns = n == 0 ? 0 : b.dim().size() / n;
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -157,7 +148,6 @@ void log_softmax_backward(const GradientBatch<T>& b) {
 
 // Stores the shift of the scores and the log of the sum of their shifted exponentials, for
 // backward.
-template <class T>
 void logsumexp_along_forward(const Batch<T>& b) {
   const Along a = along(b);
   const std::size_t n = b.dim().size(), block = a.size * a.inner;
@@ -165,7 +155,7 @@ void logsumexp_along_forward(const Batch<T>& b) {
     T *y = b.out(i), *shifts = b.aux(i), *sums = b.aux(i) + n;
     const T* const x = b.in(0, i);
     if (a.inner == 1 && a.size > 0) {
-      log_sums<T>(
+      log_sums(
           n, a.size, finite_shift<T>, [&](std::size_t c) { return x + c * a.size; },
           [&](std::size_t c, T log_sum, T max) {
             y[c] = log_sum + max;
@@ -199,9 +189,8 @@ void logsumexp_along_forward(const Batch<T>& b) {
   }
 }
 
-template <class T>
 void logsumexp_along_backward(const GradientBatch<T>& b) {
-  const Along a = along<T>(b);
+  const Along a = along(b);
   const std::size_t n = b.dim().size(), size = b.dim(0).size();
   for (std::size_t i = 0; i < b.count; ++i) {
     T* const dx = b.d_in(0, i);
@@ -239,13 +228,12 @@ void logsumexp_along_backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void class_loss_forward(const Batch<T>& b) {
   const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
   for (std::size_t i = 0; i < b.count; ++i)
     keep_indices<ClassAttr>(b, i, b.aux(i) + 2 * batch, n, "the scores");
   const auto x = [&](std::size_t c) { return b.in(0, c / batch) + c % batch * n; };
-  log_sums<T>(batch * b.count, n, shift<T>, x, [&](std::size_t c, T log_sum, T max) {
+  log_sums(batch * b.count, n, shift<T>, x, [&](std::size_t c, T log_sum, T max) {
     const std::size_t i = c / batch, k = c % batch;
     const unsigned v = kept_indices<ClassAttr>(b, i, b.aux(i) + 2 * batch)[k];
     b.aux(i)[k] = shift(log_sum);
@@ -254,7 +242,6 @@ void class_loss_forward(const Batch<T>& b) {
   });
 }
 
-template <class T>
 void class_loss_backward(const GradientBatch<T>& b) {
   const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
   over_columns<T>(
@@ -275,10 +262,5 @@ void class_loss_backward(const GradientBatch<T>& b) {
         if (b.in(0, i)[k * n + v] != -kInfinity<T>) dx[v] -= dy;
       });
 }
-
-DYNET_INSTANTIATE_PAIR(softmax)
-DYNET_INSTANTIATE_PAIR(log_softmax)
-DYNET_INSTANTIATE_PAIR(logsumexp_along)
-DYNET_INSTANTIATE_PAIR(class_loss)
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -19,7 +19,6 @@ namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 /// Scores of a batch element of a node, and its scratch.
-template <class T>
 struct Chart {
   std::size_t words, labels;
   const T* scores;
@@ -51,11 +50,10 @@ struct Chart {
 };
 
 /// Row of a pair of tables that store scaled numbers.
-template <class T>
 struct ScaledRow {
   double *m, *e;
 
-  ScaledRow(const Chart<T>& c, std::size_t table, std::size_t width)
+  ScaledRow(const Chart& c, std::size_t table, std::size_t width)
       : m(c.row(table, width)), e(m + c.tables.size()) {}
   template <class Part>
   Scaled load(std::size_t at, Part part) const {
@@ -80,20 +78,19 @@ void each_piece(std::size_t words, F f) {
       f(Piece{i, j, std::min(Piece::kMost, j + 1 - i)});
 }
 
-template <class T, class To>
-void gather(const Chart<T>& c, std::size_t table, const Piece& p, To* to) {
+template <class To>
+void gather(const Chart& c, std::size_t table, const Piece& p, To* to) {
   for (std::size_t i = 0; i < p.count; ++i)
     to[i] = static_cast<To>(c.of(table, p.first + i, p.last));
 }
-template <class T, class From>
-void scatter(const Chart<T>& c, std::size_t table, const Piece& p, const From* from) {
+template <class From>
+void scatter(const Chart& c, std::size_t table, const Piece& p, const From* from) {
   for (std::size_t i = 0; i < p.count; ++i)
     c.of(table, p.first + i, p.last) = static_cast<double>(from[i]);
 }
 
 /// to[i] = e^(score - largest[i]) for one label.
-template <class T>
-void label_exponentials(const Chart<T>& c, const Piece& p, std::size_t label, const T* largest,
+void label_exponentials(const Chart& c, const Piece& p, std::size_t label, const T* largest,
                         T* to) {
   const T* const x = c.scores + c.score_at(p.first, p.last, label);
   for (std::size_t i = 0; i < p.count; ++i) to[i] = x[i] - shift(largest[i]);
@@ -102,10 +99,9 @@ void label_exponentials(const Chart<T>& c, const Piece& p, std::size_t label, co
 
 /// Conditional probabilities of labels, given the spans of a piece; zero for a span without any
 /// label.
-template <class T>
 class Labels {
  public:
-  Labels(const Chart<T>& c, const Piece& p) : c_(c), p_(p) {
+  Labels(const Chart& c, const Piece& p) : c_(c), p_(p) {
     gather(c, c.tables.largest(), p, largest_);
     gather(c, c.tables.labels(), p, factor_);
     for (std::size_t i = 0; i < p.count; ++i) factor_[i] = factor_[i] == 0 ? 0 : 1 / factor_[i];
@@ -118,15 +114,14 @@ class Labels {
   }
 
  private:
-  const Chart<T>& c_;
+  const Chart& c_;
   const Piece& p_;
   alignas(64) T largest_[Piece::kMost], e_[Piece::kMost];
   alignas(64) double factor_[Piece::kMost], q_[Piece::kMost];
 };
 
 /// Computes `largest` and `labels`, and initializes `inside` with the scores of the spans alone.
-template <class T>
-void find_weights(const Chart<T>& c) {
+void find_weights(const Chart& c) {
   alignas(64) T largest[Piece::kMost], e[Piece::kMost];
   alignas(64) double sum[Piece::kMost];
   each_piece(c.words, [&](const Piece& p) {
@@ -156,17 +151,16 @@ void find_weights(const Chart<T>& c) {
 }
 
 /// Computes `largest`, `labels`, `inside` and `norm`, and returns the log-partition.
-template <class T>
-double run_inside(const Chart<T>& c) {
+double run_inside(const Chart& c) {
   if (c.words == 0) return 0;
   find_weights(c);
   for (std::size_t width = 2; width <= c.words; ++width) {
-    const ScaledRow<T> inside(c, c.tables.inside(), width), norm(c, c.tables.norm(), width);
+    const ScaledRow inside(c, c.tables.inside(), width), norm(c, c.tables.norm(), width);
     each_vector<double>(c.words - width + 1, [&](std::size_t at, auto part) {
       const auto products = [&](auto use) {
         for (std::size_t left = 1; left < width; ++left) {
-          const Scaled l = ScaledRow<T>(c, c.tables.inside(), left).load(at, part);
-          const Scaled r = ScaledRow<T>(c, c.tables.inside(), width - left).load(at + left, part);
+          const Scaled l = ScaledRow(c, c.tables.inside(), left).load(at, part);
+          const Scaled r = ScaledRow(c, c.tables.inside(), width - left).load(at + left, part);
           use(l.m * r.m, l.e + r.e);
         }
       };
@@ -178,21 +172,21 @@ double run_inside(const Chart<T>& c) {
       inside.store(at, normalized(sum * own.m, most + own.e), part);
     });
   }
-  const ScaledRow<T> all(c, c.tables.inside(), c.words);
+  const ScaledRow all(c, c.tables.inside(), c.words);
   return all.m[0] == 0 ? -kInfinity<double>
                        : std::log(all.m[0]) + all.e[0] * 0.693147180559945309417;
 }
 
 /// Calls use(width, left, at, part, p) with the probabilities that spans of a width split after
 /// `left` words; zero for a span without trees.
-template <class T, class Use>
-void each_split(const Chart<T>& c, std::size_t width, Use use) {
-  const ScaledRow<T> norm(c, c.tables.norm(), width);
+template <class Use>
+void each_split(const Chart& c, std::size_t width, Use use) {
+  const ScaledRow norm(c, c.tables.norm(), width);
   each_vector<double>(c.words - width + 1, [&](std::size_t at, auto part) {
     const Scaled all = norm.load(at, part);
     for (std::size_t left = 1; left < width; ++left) {
-      const Scaled l = ScaledRow<T>(c, c.tables.inside(), left).load(at, part);
-      const Scaled r = ScaledRow<T>(c, c.tables.inside(), width - left).load(at + left, part);
+      const Scaled l = ScaledRow(c, c.tables.inside(), left).load(at, part);
+      const Scaled r = ScaledRow(c, c.tables.inside(), width - left).load(at + left, part);
       const Doubles p = l.m * r.m * whole_power_of_two(l.e + r.e - all.e) / all.m;
       use(left, at, part, all.m == 0.0 ? Doubles{} : p);
     }
@@ -200,16 +194,15 @@ void each_split(const Chart<T>& c, std::size_t width, Use use) {
 }
 
 /// Adds v to a table at both parts of spans.
-template <class T, class Part>
-void add_to_parts(const Chart<T>& c, std::size_t table, std::size_t width, std::size_t left,
+template <class Part>
+void add_to_parts(const Chart& c, std::size_t table, std::size_t width, std::size_t left,
                   std::size_t at, Doubles v, Part part) {
   put<double>(true, c.row(table, left) + at, v, part);
   put<double>(true, c.row(table, width - left) + at + left, v, part);
 }
 
 /// Computes the marginals of spans; after run_inside. All are zero if there is no tree.
-template <class T>
-void find_marginals(const Chart<T>& c) {
+void find_marginals(const Chart& c) {
   if (c.words == 0) return;
   const std::size_t table = c.tables.marginals();
   std::fill_n(c.scratch + table, c.tables.size(), 0.0);
@@ -223,14 +216,14 @@ void find_marginals(const Chart<T>& c) {
 
 /// Derivatives of the marginals of spans in a direction of all scores; `direction(offset)` is that
 /// of one score.
-template <class T, class D>
-void find_derivatives(const Chart<T>& c, D direction) {
+template <class D>
+void find_derivatives(const Chart& c, D direction) {
   if (c.words == 0) return;
   const std::size_t di = c.tables.d_inside(), dn = c.tables.d_norm(), dm = c.tables.d_marginals();
   std::fill_n(c.scratch + dn, c.tables.size(), 0.0);
   std::fill_n(c.scratch + dm, c.tables.size(), 0.0);
   each_piece(c.words, [&](const Piece& p) {
-    Labels<T> labels(c, p);
+    Labels labels(c, p);
     double d[Piece::kMost] = {};
     for (std::size_t k = 0; k < c.labels; ++k) {
       const double* const q = labels(k);
@@ -261,31 +254,30 @@ void find_derivatives(const Chart<T>& c, D direction) {
 }
 
 /// Calls f(chart, node, element) for every batch element of every node.
-template <class T, class F>
+template <class F>
 void each_chart(const Batch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i)
-    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) f(Chart<T>(b, i, e), i, e);
+    for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) f(Chart(b, i, e), i, e);
 }
 
 /// Calls f(chart, node, element, to) for every gradient; `to` is zeroed before a store.
-template <class T, class F>
+template <class F>
 void each_gradient(const GradientBatch<T>& b, F f) {
   for (std::size_t i = 0; i < b.count; ++i) {
     T* const to = b.d_in(0, i);
     if (!to) continue;
     if (!b.add(0, i)) std::fill_n(to, b.dim(0, i).size(), T(0));
     for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) {
-      const Chart<T> c(b, i, e);
+      const Chart c(b, i, e);
       f(c, i, e, to + e * c.size());
     }
   }
 }
 
 /// Adds `factor` times the probability of each label of each span.
-template <class T>
-void add_marginals(const Chart<T>& c, double factor, T* to) {
+void add_marginals(const Chart& c, double factor, T* to) {
   each_piece(c.words, [&](const Piece& p) {
-    Labels<T> labels(c, p);
+    Labels labels(c, p);
     alignas(64) double m[Piece::kMost];
     gather(c, c.tables.marginals(), p, m);
     array(m, p.count) *= factor;
@@ -298,10 +290,10 @@ void add_marginals(const Chart<T>& c, double factor, T* to) {
 }
 
 /// Adds `factor` times the derivatives of these probabilities.
-template <class T, class D>
-void add_derivatives(const Chart<T>& c, double factor, D direction, T* to) {
+template <class D>
+void add_derivatives(const Chart& c, double factor, D direction, T* to) {
   each_piece(c.words, [&](const Piece& p) {
-    Labels<T> labels(c, p);
+    Labels labels(c, p);
     alignas(64) double m[Piece::kMost], dm[Piece::kMost], parts[Piece::kMost], all[Piece::kMost];
     gather(c, c.tables.marginals(), p, m);
     gather(c, c.tables.d_marginals(), p, dm);
@@ -320,16 +312,15 @@ void add_derivatives(const Chart<T>& c, double factor, D direction, T* to) {
 }
 
 /// Calls f(span) for the spans of a batch element's tree.
-template <class T, class F>
-void each_span(const Batch<T>& b, const Chart<T>& c, std::size_t i, std::size_t e, F f) {
+template <class F>
+void each_span(const Batch<T>& b, const Chart& c, std::size_t i, std::size_t e, F f) {
   const std::size_t count = c.words == 0 ? 0 : 2 * c.words - 1;
-  const auto* const spans = b.template payload<SpanTreeAttr, LabelledSpan>(i) + e * count;
+  const auto* const spans = b.payload<SpanTreeAttr, LabelledSpan>(i) + e * count;
   std::for_each(spans, spans + count, f);
 }
 
 /// Scores as a direction, with zero for forbidden labels.
-template <class T>
-auto finite_scores(const Chart<T>& c) {
+auto finite_scores(const Chart& c) {
   return [x = c.scores](std::size_t at) {
     return std::isfinite(x[at]) ? static_cast<double>(x[at]) : 0.0;
   };
@@ -337,24 +328,21 @@ auto finite_scores(const Chart<T>& c) {
 
 }  // namespace
 
-template <class T>
 void SpanLogPartition::forward(const Batch<T>& b) {
-  each_chart(b, [&](const Chart<T>& c, std::size_t i, std::size_t e) {
+  each_chart(b, [&](const Chart& c, std::size_t i, std::size_t e) {
     b.out(i)[e] = static_cast<T>(run_inside(c));
   });
 }
 
-template <class T>
 void SpanLogPartition::backward(const GradientBatch<T>& b) {
-  each_gradient(b, [&](const Chart<T>& c, std::size_t i, std::size_t e, T* to) {
+  each_gradient(b, [&](const Chart& c, std::size_t i, std::size_t e, T* to) {
     find_marginals(c);
     add_marginals(c, static_cast<double>(b.d_out(i)[e]), to);
   });
 }
 
-template <class T>
 void SpanLogProb::forward(const Batch<T>& b) {
-  each_chart(b, [&](const Chart<T>& c, std::size_t i, std::size_t e) {
+  each_chart(b, [&](const Chart& c, std::size_t i, std::size_t e) {
     const double all = run_inside(c);
     double score = 0;
     each_span(b, c, i, e, [&](const LabelledSpan& s) {
@@ -369,9 +357,8 @@ void SpanLogProb::forward(const Batch<T>& b) {
   });
 }
 
-template <class T>
 void SpanLogProb::backward(const GradientBatch<T>& b) {
-  each_gradient(b, [&](const Chart<T>& c, std::size_t i, std::size_t e, T* to) {
+  each_gradient(b, [&](const Chart& c, std::size_t i, std::size_t e, T* to) {
     const T d = b.d_out(i)[e];
     if (b.out(i)[e] == -kInfinity<T>) return;
     find_marginals(c);
@@ -392,9 +379,8 @@ void SpanLogProb::backward(const GradientBatch<T>& b) {
   });
 }
 
-template <class T>
 void SpanMarginals::forward(const Batch<T>& b) {
-  each_chart(b, [&](const Chart<T>& c, std::size_t i, std::size_t e) {
+  each_chart(b, [&](const Chart& c, std::size_t i, std::size_t e) {
     run_inside(c);
     find_marginals(c);
     T* const to = b.out(i) + e * c.size();
@@ -403,9 +389,8 @@ void SpanMarginals::forward(const Batch<T>& b) {
   });
 }
 
-template <class T>
 void SpanMarginals::backward(const GradientBatch<T>& b) {
-  each_gradient(b, [&](const Chart<T>& c, std::size_t i, std::size_t e, T* to) {
+  each_gradient(b, [&](const Chart& c, std::size_t i, std::size_t e, T* to) {
     const auto direction = [d = b.d_out(i) + e * c.size()](std::size_t at) {
       return static_cast<double>(d[at]);
     };
@@ -415,15 +400,14 @@ void SpanMarginals::backward(const GradientBatch<T>& b) {
 }
 
 // Entropy by the chain rule, top-down: that of the label of each span, and of its split point.
-template <class T>
 void SpanEntropy::forward(const Batch<T>& b) {
-  each_chart(b, [&](const Chart<T>& c, std::size_t i, std::size_t e) {
+  each_chart(b, [&](const Chart& c, std::size_t i, std::size_t e) {
     run_inside(c);
     find_marginals(c);
     const auto surprise = [](double p) { return p > 0 ? -p * std::log(p) : 0.0; };
     double sum = 0;
     each_piece(c.words, [&](const Piece& p) {
-      Labels<T> labels(c, p);
+      Labels labels(c, p);
       alignas(64) double m[Piece::kMost];
       gather(c, c.tables.marginals(), p, m);
       for (std::size_t k = 0; k < c.labels; ++k) {
@@ -443,17 +427,11 @@ void SpanEntropy::forward(const Batch<T>& b) {
 
 // With s the scores and m the expected counts, H = log Z - m' s, so dH = -s' dm: the derivative of
 // m in the direction of the scores.
-template <class T>
 void SpanEntropy::backward(const GradientBatch<T>& b) {
-  each_gradient(b, [&](const Chart<T>& c, std::size_t i, std::size_t e, T* to) {
+  each_gradient(b, [&](const Chart& c, std::size_t i, std::size_t e, T* to) {
     find_derivatives(c, finite_scores(c));
     add_derivatives(c, -static_cast<double>(b.d_out(i)[e]), finite_scores(c), to);
   });
 }
-
-DYNET_INSTANTIATE_STRUCT(SpanLogPartition)
-DYNET_INSTANTIATE_STRUCT(SpanLogProb)
-DYNET_INSTANTIATE_STRUCT(SpanMarginals)
-DYNET_INSTANTIATE_STRUCT(SpanEntropy)
 
 }  // namespace dynet::cpu::DYNET_ISA

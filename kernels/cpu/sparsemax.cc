@@ -13,7 +13,6 @@ namespace {
 
 // Projects x onto the probability simplex: max(x - m - t, 0) with the maximum m and the t for which
 // the sum is one.
-template <class T>
 void project(const T* x, T* p, std::size_t n, T* sorted) {
   if (n == 0) return;
   const bool ordered = std::none_of(x, x + n, [](T v) { return std::isnan(v); });
@@ -36,7 +35,6 @@ struct Columns {
 
 // Mean gradient of the elements below their bound: the sum of probabilities times gradients over
 // the sum of probabilities.
-template <class T>
 T mean_gradient(const T* p, const T* at_bound, const T* dp, std::size_t n) {
   T sum = 0, weight = 0;
   for (std::size_t j = 0; j < n; ++j) {
@@ -49,7 +47,6 @@ T mean_gradient(const T* p, const T* at_bound, const T* dp, std::size_t n) {
 
 // p_j = e^x_j / Z, limited to u_j. An element above its bound is fixed there: the mass left for the
 // other elements only grows.
-template <class T>
 void bound_probabilities(const T* x, const T* u, T* p, T* at_bound, std::size_t n) {
   std::fill_n(at_bound, n, T(0));
   for (bool again = true; again;) {
@@ -79,7 +76,6 @@ void bound_probabilities(const T* x, const T* u, T* p, T* at_bound, std::size_t 
 
 }  // namespace
 
-template <class T>
 void sparsemax_forward(const Batch<T>& b) {
   const Columns x(b.dim());
   for (std::size_t i = 0; i < b.count; ++i)
@@ -87,7 +83,6 @@ void sparsemax_forward(const Batch<T>& b) {
       project(b.in(0, i) + c * x.n, b.out(i) + c * x.n, x.n, b.aux(i));
 }
 
-template <class T>
 void sparsemax_backward(const GradientBatch<T>& b) {
   const Columns x(b.dim());
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -112,7 +107,6 @@ void sparsemax_backward(const GradientBatch<T>& b) {
 
 // Loss with p = sparsemax(x) and q = 1/k on the k elements of the support:
 // x p - p p / 2 - (x q - q q / 2), whose gradient is p - q.
-template <class T>
 void sparsemax_loss_forward(const Batch<T>& b) {
   const std::size_t n = b.dim(0).rows();
   for (std::size_t i = 0; i < b.count; ++i)
@@ -137,7 +131,6 @@ void sparsemax_loss_forward(const Batch<T>& b) {
     }
 }
 
-template <class T>
 void sparsemax_loss_backward(const GradientBatch<T>& b) {
   const std::size_t n = b.dim(0).rows();
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -148,7 +141,6 @@ void sparsemax_loss_backward(const GradientBatch<T>& b) {
   }
 }
 
-template <class T>
 void constrained_softmax_forward(const Batch<T>& b) {
   const Columns y(b.dim());
   for (std::size_t i = 0; i < b.count; ++i)
@@ -159,7 +151,6 @@ void constrained_softmax_forward(const Batch<T>& b) {
     }
 }
 
-template <class T>
 void constrained_softmax_backward(const GradientBatch<T>& b) {
   const Columns y(b.dim());
   for (std::size_t k = 0; k < 2; ++k) {
@@ -181,9 +172,5 @@ void constrained_softmax_backward(const GradientBatch<T>& b) {
     }
   }
 }
-
-DYNET_INSTANTIATE_PAIR(sparsemax)
-DYNET_INSTANTIATE_PAIR(sparsemax_loss)
-DYNET_INSTANTIATE_PAIR(constrained_softmax)
 
 }  // namespace dynet::cpu::DYNET_ISA
