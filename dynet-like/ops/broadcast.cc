@@ -24,8 +24,8 @@ constexpr OpForm binary(const char* name, Reads reads, const cuda::Kernels* on_c
           .reads = reads,
           .aux = no_aux,
           .passes_gradient = true,
-          .forward = DYNET_FORWARD(cpu::Binary<F>::template forward),
-          .backward = DYNET_BACKWARD(cpu::Binary<F>::template backward),
+          .forward = DYNET_FORWARD(cpu::Binary<F>::forward),
+          .backward = DYNET_BACKWARD(cpu::Binary<F>::backward),
           .cuda = CudaRule::by(on_cuda)};
 }
 
@@ -60,8 +60,8 @@ constexpr OpForm extreme(const char* name) {
           .reads = Reads::nothing,
           .aux = extreme_aux,
           .passes_gradient = true,
-          .forward = DYNET_FORWARD(cpu::Extreme<kLargest>::template forward),
-          .backward = DYNET_BACKWARD(cpu::Extreme<kLargest>::template backward),
+          .forward = DYNET_FORWARD(cpu::Extreme<kLargest>::forward),
+          .backward = DYNET_BACKWARD(cpu::Extreme<kLargest>::backward),
           .cuda = CudaRule::by(kLargest ? &cuda::kMax : &cuda::kMin)};
 }
 const OpForm kMax = extreme<true>("max");

@@ -22,8 +22,8 @@ constexpr OpForm elementwise(const char* name, Reads reads, std::size_t attribut
           .reads = reads,
           .aux = no_aux,
           .passes_gradient = true,
-          .forward = DYNET_FORWARD(cpu::Elementwise<F>::template forward),
-          .backward = DYNET_BACKWARD(cpu::Elementwise<F>::template backward),
+          .forward = DYNET_FORWARD(cpu::Elementwise<F>::forward),
+          .backward = DYNET_BACKWARD(cpu::Elementwise<F>::backward),
           .cuda = CudaRule::by(on_cuda)};
 }
 

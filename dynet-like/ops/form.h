@@ -4,21 +4,16 @@
 #include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/graph/op.h"
 
-/// A kernel template in both precisions, as a form field. It is named as a member of `cpu`, an
+/// A kernel in both precisions, as a form field. It is named as a member of `cpu`, an
 /// alias of each instruction set's namespace in turn; double precision uses the baseline set only.
 #define DYNET_FORWARD(...) DYNET_KERNELS(Forward, __VA_ARGS__)
-/// A backward kernel template in both precisions.
+/// A backward kernel in both precisions.
 #define DYNET_BACKWARD(...) DYNET_KERNELS(Backward, __VA_ARGS__)
 #define DYNET_KERNELS(KIND, ...)                                            \
   ::dynet::KIND {                                                           \
     DYNET_PER_ISA(::dynet::KIND##Kernel<float>, __VA_ARGS__),               \
         DYNET_VERSION(baseline, ::dynet::KIND##Kernel<double>, __VA_ARGS__) \
   }
-/// Both kernels of a form: the members of a struct, or functions whose names go on with _forward
-/// and _backward.
-#define DYNET_FROM_STRUCT(...) \
-  DYNET_FORWARD(__VA_ARGS__::forward), DYNET_BACKWARD(__VA_ARGS__::backward)
-#define DYNET_FROM_PAIR(NAME) DYNET_FORWARD(NAME##_forward), DYNET_BACKWARD(NAME##_backward)
 
 namespace dynet {
 

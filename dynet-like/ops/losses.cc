@@ -53,8 +53,8 @@ constexpr OpForm difference_loss(const char* name, const cuda::Kernels* on_cuda)
           .reads = Reads::inputs,
           .aux = no_aux,
           .passes_gradient = true,
-          .forward = DYNET_FORWARD(cpu::Elementwise<F>::template forward),
-          .backward = DYNET_BACKWARD(cpu::Elementwise<F>::template backward),
+          .forward = DYNET_FORWARD(cpu::Elementwise<F>::forward),
+          .backward = DYNET_BACKWARD(cpu::Elementwise<F>::backward),
           .cuda = CudaRule::by(on_cuda)};
 }
 const OpForm kHuber = difference_loss<cpu::Huber>("huber_distance", &cuda::kHuber);

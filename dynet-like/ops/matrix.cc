@@ -52,8 +52,8 @@ constexpr OpForm pairwise(const char* name, const cuda::Kernels* on_cuda) {
           .reads = Reads::inputs,
           .aux = no_aux,
           .passes_gradient = true,
-          .forward = DYNET_FORWARD(cpu::Pairwise<F>::template forward),
-          .backward = DYNET_BACKWARD(cpu::Pairwise<F>::template backward),
+          .forward = DYNET_FORWARD(cpu::Pairwise<F>::forward),
+          .backward = DYNET_BACKWARD(cpu::Pairwise<F>::backward),
           .cuda = CudaRule::by(on_cuda)};
 }
 const OpForm kDotProduct = pairwise<cpu::DotProduct>("dot_product", &cuda::kDotProduct);

@@ -40,14 +40,13 @@ constexpr OpForm reduction(const char* name, Dim (*rule)(const Operands&), Reads
 template <class F>
 constexpr OpForm of_elements(const char* name, Dim (*rule)(const Operands&), Reads reads,
                              const cuda::Kernels* on_cuda) {
-  return reduction(name, rule, reads, DYNET_FORWARD(cpu::ReduceElems<F>::template forward),
-                   DYNET_BACKWARD(cpu::ReduceElems<F>::template backward), on_cuda);
+  return reduction(name, rule, reads, DYNET_FORWARD(cpu::ReduceElems<F>::forward),
+                   DYNET_BACKWARD(cpu::ReduceElems<F>::backward), on_cuda);
 }
 template <bool kMean>
 constexpr OpForm of_batches(const char* name, const cuda::Kernels* on_cuda) {
-  return reduction(name, batches, Reads::nothing,
-                   DYNET_FORWARD(cpu::ReduceBatches<kMean>::template forward),
-                   DYNET_BACKWARD(cpu::ReduceBatches<kMean>::template backward), on_cuda);
+  return reduction(name, batches, Reads::nothing, DYNET_FORWARD(cpu::ReduceBatches<kMean>::forward),
+                   DYNET_BACKWARD(cpu::ReduceBatches<kMean>::backward), on_cuda);
 }
 
 const OpForm kSumElems =
@@ -135,8 +134,8 @@ constexpr OpForm extreme(const char* name) {
           .reads = Reads::nothing,
           .aux = extreme_along_aux,
           .passes_gradient = true,
-          .forward = DYNET_FORWARD(cpu::ExtremeAlong<kLargest>::template forward),
-          .backward = DYNET_BACKWARD(cpu::ExtremeAlong<kLargest>::template backward),
+          .forward = DYNET_FORWARD(cpu::ExtremeAlong<kLargest>::forward),
+          .backward = DYNET_BACKWARD(cpu::ExtremeAlong<kLargest>::backward),
           .cuda = CudaRule::by(kLargest ? &cuda::kMaxAlong : &cuda::kMinAlong)};
 }
 const OpForm kMaxDim = extreme<true>("max_dim");
