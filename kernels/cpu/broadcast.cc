@@ -58,49 +58,26 @@ void put_row(bool add, bool moves, T* to, std::size_t n, F v) {
 
 }  // namespace
 
+using V = Lanes<T>::V;
+
 // `slope_a` and `slope_b` take vectors of dy; a() and b() load those of the operands.
 template <>
 struct Function<Subtract> {
-  template <class V>
-  static V value(V a, V b) {
-    return a - b;
-  }
-  template <class V, class A, class B>
-  static V slope_a(V dy, const A&, const B&) {
-    return dy;
-  }
-  template <class V, class A, class B>
-  static V slope_b(V dy, const A&, const B&) {
-    return -dy;
-  }
+  static V value(V a, V b) { return a - b; }
+  static V slope_a(V dy, const auto&, const auto&) { return dy; }
+  static V slope_b(V dy, const auto&, const auto&) { return -dy; }
 };
 template <>
 struct Function<Multiply> {
-  template <class V>
-  static V value(V a, V b) {
-    return a * b;
-  }
-  template <class V, class A, class B>
-  static V slope_a(V dy, const A&, const B& b) {
-    return dy * b();
-  }
-  template <class V, class A, class B>
-  static V slope_b(V dy, const A& a, const B&) {
-    return dy * a();
-  }
+  static V value(V a, V b) { return a * b; }
+  static V slope_a(V dy, const auto&, const auto& b) { return dy * b(); }
+  static V slope_b(V dy, const auto& a, const auto&) { return dy * a(); }
 };
 template <>
 struct Function<Divide> {
-  template <class V>
-  static V value(V a, V b) {
-    return a / b;
-  }
-  template <class V, class A, class B>
-  static V slope_a(V dy, const A&, const B& b) {
-    return dy / b();
-  }
-  template <class V, class A, class B>
-  static V slope_b(V dy, const A& a, const B& b) {  // divides twice, since b^2 may overflow
+  static V value(V a, V b) { return a / b; }
+  static V slope_a(V dy, const auto&, const auto& b) { return dy / b(); }
+  static V slope_b(V dy, const auto& a, const auto& b) {  // the square of b might leave the range
     const V v = b();
     return -(dy * (a() / v) / v);
   }
@@ -108,19 +85,14 @@ struct Function<Divide> {
 // The gradient of the exponent is zero at a = 0, and that of the base is zero for b = 0.
 template <>
 struct Function<Power> {
-  template <class V>
-  static V value(V a, V b) {
-    return power(a, b);
-  }
-  template <class V, class A, class B>
-  static V slope_a(V dy, const A& a, const B& b) {
+  static V value(V a, V b) { return power(a, b); }
+  static V slope_a(V dy, const auto& a, const auto& b) {
     const V exponent = b();
-    return exponent == LaneOf<V>(0) ? V{} : dy * scaled_power(exponent, a(), exponent, -1);
+    return exponent == T(0) ? V{} : dy * scaled_power(exponent, a(), exponent, -1);
   }
-  template <class V, class A, class B>
-  static V slope_b(V dy, const A& a, const B& b) {
+  static V slope_b(V dy, const auto& a, const auto& b) {
     const V base = a();
-    return base == LaneOf<V>(0) ? V{} : dy * scaled_power(log(base), base, b(), 0);
+    return base == T(0) ? V{} : dy * scaled_power(log(base), base, b(), 0);
   }
 };
 
@@ -130,7 +102,7 @@ namespace {
 bool is_whole(const Batch<T>& b, std::size_t k) { return b.dim(k).size() == b.dim().size(); }
 
 // Gradients of one operand of node i, or of both in one pass.
-template <class F, bool kFirst, bool kSecond, class T>
+template <class F, bool kFirst, bool kSecond>
 void whole_gradients(const GradientBatch<T>& b, std::size_t i) {
   using L = Lanes<T>;
   const T *const p = b.in(0, i), *const q = b.in(1, i), *const dy = b.d_out(i);
@@ -150,7 +122,7 @@ void whole_gradients(const GradientBatch<T>& b, std::size_t i) {
 
 // Operands without broadcast. Both gradients are computed in one pass if no first operand of the
 // batch can alias a second operand: all second operands are written for the first time.
-template <class F, class T>
+template <class F>
 void whole_backward(const GradientBatch<T>& b) {
   bool apart = true;
   for (std::size_t i = 0; apart && i < b.count; ++i) apart = b.d_in(1, i) && !b.add(1, i);
@@ -355,7 +327,6 @@ void Extreme<kLargest>::backward(const GradientBatch<T>& b) {
       if (!d) continue;
       if (!b.add(k, i)) std::fill_n(d, b.dim(k).size(), T(0));
       loop.each([&](std::size_t at, const auto& offset) {
-        using V = typename Lanes<T>::V;
         const T *const winner = b.aux(i) + at, *const dy = b.d_out(i) + at;
         put_row(true, loop.moves[0], d + offset[0], loop.inner, [=](std::size_t j, auto part) -> V {
           const V g = Lanes<T>::load(dy + j, part), won = Lanes<T>::load(winner + j, part);

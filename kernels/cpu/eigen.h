@@ -40,10 +40,10 @@ ConstMatrixMap<T> matrix(const T* p, std::size_t rows, std::size_t cols) {
 /// `select`: GCC 12 miscompiles it for AVX2.
 template <class X>
 typename X::Scalar sum_in_order(const X& x) {
-  using T = typename X::Scalar;
-  constexpr int kWide = 64 / sizeof(T);
+  using Number = typename X::Scalar;
+  constexpr int kWide = 64 / sizeof(Number);
   const Index n = x.size(), whole = n / kWide * kWide;
-  Eigen::Array<T, kWide, 1> sums = Eigen::Array<T, kWide, 1>::Zero();
+  Eigen::Array<Number, kWide, 1> sums = Eigen::Array<Number, kWide, 1>::Zero();
   for (Index at = 0; at < whole; at += kWide) sums += x.template segment<kWide>(at);
   for (Index at = whole; at < n; ++at) sums[at - whole] += x.coeff(at);
   return sums.sum();

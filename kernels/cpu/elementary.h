@@ -76,8 +76,8 @@ V absolute(V x) {
 /// 1 or -1; x itself if it is zero or NaN.
 template <class V>
 V sign(V x) {
-  using T = LaneOf<V>;
-  return x > T(0) ? V{} + T(1) : x < T(0) ? V{} - T(1) : x;
+  using Number = LaneOf<V>;
+  return x > Number(0) ? V{} + Number(1) : x < Number(0) ? V{} - Number(1) : x;
 }
 /// Replaces infinities by the largest finite number, so that multiplication by zero yields zero.
 template <class V>

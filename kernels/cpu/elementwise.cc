@@ -41,7 +41,6 @@ V hyperbolic_cosine(V x) {
 
 template <class V>
 V log_sigmoid(V x) {
-  using T = LaneOf<V>;
   return (x > T(0) ? V{} : x) - log1p_unit(exp(-absolute(x)));
 }
 
@@ -49,7 +48,6 @@ V log_sigmoid(V x) {
 // which is exact near the cancellation, and e^z.
 template <class V>
 V silu_slope(V x, LaneOf<V> a) {
-  using T = LaneOf<V>;
   const Sigmoid<V> s = sigmoid(x, a);
   const V z = finite(a * x);
   return s.up * (z < T(0) ? ((T(1) + z) + s.e) * s.down : T(1) + z * s.down);
@@ -58,7 +56,6 @@ V silu_slope(V x, LaneOf<V> a) {
 // 1 / sqrt(1 + x^2), without overflow of the square.
 template <class V>
 V asinh_slope(V x) {
-  using T = LaneOf<V>;
   const V size = absolute(x);
   return T(1) / (size > T(1e10) ? size : square_root(T(1) + x * x));
 }

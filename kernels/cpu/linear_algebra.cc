@@ -97,7 +97,7 @@ struct Correlate {
 
 std::size_t of_element(const Dim& d, std::size_t e) { return d.bd == 1 ? 0 : e * d.batch_size(); }
 
-template <class F, class T>
+template <class F>
 void circular_forward(const Batch<T>& b) {
   const std::size_t n = b.dim().batch_size();
   for (std::size_t i = 0; i < b.count; ++i) {

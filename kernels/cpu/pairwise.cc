@@ -6,58 +6,37 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
+using V = Lanes<T>::V;
+
 // In each struct, `value` is the result, `slope_x` and `slope_y` its gradients, on vectors.
 template <>
 struct Function<DotProduct> {
-  template <class T>
   static T value(const T* x, const T* y, std::size_t n) {
     return sum_in_order(array(x, n) * array(y, n));
   }
-  template <class V>
-  static V slope_x(V, V y) {
-    return y;
-  }
-  template <class V>
-  static V slope_y(V x, V) {
-    return x;
-  }
+  static V slope_x(V, V y) { return y; }
+  static V slope_y(V x, V) { return x; }
 };
 template <>
 struct Function<SquaredDistance> {
-  template <class T>
   static T value(const T* x, const T* y, std::size_t n) {
     return sum_in_order((array(x, n) - array(y, n)).square());
   }
-  template <class V>
-  static V slope_x(V x, V y) {
-    return (x - y) * LaneOf<V>(2);
-  }
-  template <class V>
-  static V slope_y(V x, V y) {
-    return (y - x) * LaneOf<V>(2);
-  }
+  static V slope_x(V x, V y) { return (x - y) * T(2); }
+  static V slope_y(V x, V y) { return (y - x) * T(2); }
 };
 // Targets of exactly 0 or 1 skip the other logarithm, as 0 log 0 is 0. Arguments of logarithms are
 // at least kLeastChance, so that a saturated sigmoid has a finite loss.
 template <>
 struct Function<BinaryLogLoss> {
-  template <class V>
-  static V clamped(V x) {
-    using T = LaneOf<V>;
-    return x < T(kLeastChance) ? (x < T(0) ? x : V{} + T(kLeastChance)) : x;
-  }
-  template <class V>
+  static V clamped(V x) { return x < T(kLeastChance) ? (x < T(0) ? x : V{} + T(kLeastChance)) : x; }
   static V log_of_clamped_rest(V x) {
-    using T = LaneOf<V>;
     return x == T(1) ? V{} + T(kLogOfLeastChance) : log_of_rest(x);
   }
-  template <class V>
   static V term(V x, V y) {
-    using T = LaneOf<V>;
     return (y == T(0) ? V{} : -y * log(clamped(x))) -
            (y == T(1) ? V{} : (T(1) - y) * log_of_clamped_rest(x));
   }
-  template <class T>
   static T value(const T* x, const T* y, std::size_t n) {
     constexpr std::size_t kPiece = 256;
     alignas(64) T terms[kPiece];
@@ -74,9 +53,7 @@ struct Function<BinaryLogLoss> {
     return static_cast<T>(sum);
   }
   // (1 - y) / (1 - x) - y / x without cancellation.
-  template <class V>
   static V slope_x(V x, V y) {
-    using T = LaneOf<V>;
     const V inside = x == T(1) ? V{} + T(1 - kLeastRest) : clamped(x), rest = T(1) - inside;
     const V slope = y == T(0)   ? T(1) / rest
                     : y == T(1) ? T(-1) / inside
@@ -84,9 +61,7 @@ struct Function<BinaryLogLoss> {
     return x == y ? V{} : slope;
   }
   // log(1 - x) - log(x); near 1/2, where the difference cancels, the log of the ratio.
-  template <class V>
   static V slope_y(V x, V) {
-    using T = LaneOf<V>;
     const V ratio = log1p_small((T(1) - T(2) * x) / x);
     return absolute(x - T(0.5)) < T(0.08) ? ratio : log_of_clamped_rest(x) - log(clamped(x));
   }

@@ -23,11 +23,8 @@ T sum_of_squares(const T* x, std::size_t n) {
 
 template <>
 struct Function<ElemsSum> {
-  template <class T>
-  static T value(const T* x, std::size_t n) {
-    return sum_of(x, n);
-  }
-  template <class X, class T>
+  static T value(const T* x, std::size_t n) { return sum_of(x, n); }
+  template <class X>
   static auto slope(const X& x, T) {
     return X::Constant(x.size(), T(1));
   }
@@ -35,7 +32,6 @@ struct Function<ElemsSum> {
 
 template <>
 struct Function<ElemsMean> {
-  template <class T>
   static T value(const T* x, std::size_t n) {
     const T mean = sum_of(x, n) / static_cast<T>(n);
     if (std::isfinite(mean)) return mean;
@@ -43,7 +39,7 @@ struct Function<ElemsMean> {
     for (std::size_t k = 0; k < n; ++k) sum += x[k];
     return static_cast<T>(sum / static_cast<long double>(n));
   }
-  template <class X, class T>
+  template <class X>
   static auto slope(const X& x, T) {
     return X::Constant(x.size(), T(1) / static_cast<T>(x.size()));
   }
@@ -51,11 +47,8 @@ struct Function<ElemsMean> {
 
 template <>
 struct Function<ElemsSquaredNorm> {
-  template <class T>
-  static T value(const T* x, std::size_t n) {
-    return sum_of_squares(x, n);
-  }
-  template <class X, class T>
+  static T value(const T* x, std::size_t n) { return sum_of_squares(x, n); }
+  template <class X>
   static auto slope(const X& x, T) {
     return T(2) * x;
   }
@@ -63,7 +56,6 @@ struct Function<ElemsSquaredNorm> {
 
 template <>
 struct Function<ElemsNorm> {
-  template <class T>
   static T value(const T* x, std::size_t n) {
     using Limits = std::numeric_limits<T>;
     const T squares = sum_of_squares(x, n);
@@ -73,14 +65,10 @@ struct Function<ElemsNorm> {
       return array(x, n).matrix().stableNorm();
     return std::sqrt(squares);
   }
-  template <class X, class T>
+  template <class X>
   static auto slope(const X& x, T y) {
-    return x / (y == T(0) ? Limit<T>::infinity() : y);  // zero at zero
+    return x / (y == T(0) ? std::numeric_limits<T>::infinity() : y);  // zero at zero
   }
-
- private:
-  template <class T>
-  using Limit = std::numeric_limits<T>;
 };
 
 template <class F>
