@@ -2,6 +2,8 @@
 
 // Common part of DyNet's headers: graphs, operations, parameters, start-up.
 
+#include "dynet-like/compat/assert_cxx17.h"
+// Before what C++17 needs.
 #include <cstddef>
 
 #include "dynet-like/base/device.h"

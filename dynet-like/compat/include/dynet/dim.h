@@ -1,4 +1,3 @@
 #pragma once
 
-#include "dynet-like/compat/assert_cxx17.h"
 #include "dynet-like/compat/core.h"

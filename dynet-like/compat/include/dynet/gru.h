@@ -1,5 +1,4 @@
 #pragma once
 
-#include "dynet-like/compat/assert_cxx17.h"
 #include "dynet-like/compat/core.h"
 #include "dynet-like/layers/recurrent/gru.h"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "dynet-like/compat/assert_cxx17.h"
 #include "dynet-like/compat/core.h"
 #include "dynet-like/io/dict.h"
 #include "dynet-like/layers/vocabulary/softmax_builder.h"
