@@ -8,10 +8,6 @@
 namespace dynet {
 namespace {
 
-std::size_t extreme_aux(const GraphStore&, const Node& n) { return n.dim.size(); }
-
-std::size_t logsumexp_aux(const GraphStore&, const Node& n) { return 2 * n.dim.size(); }
-
 Dim broadcast_two(const Operands& x) { return shape::broadcast(x[0], x[1]); }
 Dim broadcast_many(const Operands& x) { return shape::broadcast_all(x.dims); }
 
@@ -53,30 +49,15 @@ const OpForm kPow = binary<cpu::Power>("pow", Reads::inputs, &cuda::kPower);
 
 template <bool kLargest>
 constexpr OpForm extreme(const char* name) {
-  return {.name = name,
-          .kind = Kind::compute,
-          .shape = broadcast_many,
-          .batch = BatchRule::each(),
-          .reads = Reads::nothing,
-          .aux = extreme_aux,
-          .passes_gradient = true,
-          .forward = DYNET_FORWARD(cpu::Extreme<kLargest>::forward),
-          .backward = DYNET_BACKWARD(cpu::Extreme<kLargest>::backward),
-          .cuda = CudaRule::by(kLargest ? &cuda::kMax : &cuda::kMin)};
+  return computed(name, broadcast_many, BatchRule::each(), Reads::nothing, for_each_element<1>,
+                  DYNET_FROM_STRUCT(cpu::Extreme<kLargest>), kLargest ? &cuda::kMax : &cuda::kMin);
 }
 const OpForm kMax = extreme<true>("max");
 const OpForm kMin = extreme<false>("min");
 
-const OpForm kLogSumExp = {.name = "logsumexp",
-                           .kind = Kind::compute,
-                           .shape = broadcast_many,
-                           .batch = BatchRule::each(),
-                           .reads = Reads::inputs,
-                           .aux = logsumexp_aux,
-                           .passes_gradient = true,
-                           .forward = DYNET_FORWARD(cpu::logsumexp_forward),
-                           .backward = DYNET_BACKWARD(cpu::logsumexp_backward),
-                           .cuda = CudaRule::by(&cuda::kLogSumExp)};
+const OpForm kLogSumExp =
+    computed("logsumexp", broadcast_many, BatchRule::each(), Reads::inputs, for_each_element<2>,
+             DYNET_FROM_PAIR(cpu::logsumexp), &cuda::kLogSumExp);
 
 Expression apply(const OpForm& form, const Expression& x, const Expression& y, SourceLocation at) {
   return add_node(form, x, y, {}, at);

@@ -53,10 +53,7 @@ void need_elements(const Dim& x, DimensionBits bits, const char* what) {
 Dim chosen_elements(const Dim& x, std::size_t lists, unsigned largest) {
   need_rank(x, 1, "the scores");
   need_lists(x, lists);
-  if (largest >= x.rows())
-    broken("index " + std::to_string(largest) + " is outside the " + std::to_string(x.rows()) +
-               " scores",
-           Kind::index);
+  need_below(largest, x.rows(), "index", "scores");
   return Dim({1}, x.bd);
 }
 
@@ -69,10 +66,7 @@ Dim classes_along(const Dim& x, unsigned d, std::size_t lists, std::size_t class
     broken("needs one class for each of the " + std::to_string(x[1 - d]) +
                (d == 0 ? " columns" : " rows") + ", got " + std::to_string(classes),
            Kind::argument);
-  if (classes && largest >= x[d])
-    broken("class " + std::to_string(largest) + " is outside dimension " + std::to_string(d) +
-               " of size " + std::to_string(x[d]),
-           Kind::index);
+  if (classes) need_index(x, d, largest, "class");
   return Dim({x[1 - d]}, x.bd);
 }
 

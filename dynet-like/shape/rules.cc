@@ -116,10 +116,7 @@ Dim class_loss(const Dim& x, std::size_t classes, unsigned largest) {
     broken("needs one class for each of the " + std::to_string(x.bd) + " batch elements, got " +
                std::to_string(classes),
            Kind::argument);
-  if (largest >= x.rows())
-    broken("class " + std::to_string(largest) + " is outside the " + std::to_string(x.rows()) +
-               " scores",
-           Kind::index);
+  need_below(largest, x.rows(), "class", "scores");
   return Dim({1}, x.bd);
 }
 
@@ -130,10 +127,7 @@ Dim pick(const Dim& x, std::size_t indices, unsigned largest, unsigned d) {
     broken("needs one index for each of the " + std::to_string(x.bd) + " batch elements, got " +
                std::to_string(indices),
            Kind::argument);
-  if (largest >= x[d])
-    broken("index " + std::to_string(largest) + " is outside dimension " + std::to_string(d) +
-               " of size " + std::to_string(x[d]),
-           Kind::index);
+  need_index(x, d, largest, "index");
   Dim r = x;
   if (r.nd == 0) r.resize(1);
   r.delete_dim(d);
@@ -235,10 +229,7 @@ Dim transpose(const Dim& x, std::span<const unsigned> order) {
 
 Dim select(const Dim& x, std::size_t indices, unsigned largest, unsigned d) {
   need_dimension(x, d);
-  if (indices > 0 && largest >= x[d])
-    broken("index " + std::to_string(largest) + " is outside dimension " + std::to_string(d) +
-               " of size " + std::to_string(x[d]),
-           Kind::index);
+  if (indices > 0) need_index(x, d, largest, "index");
   Dim r = x;
   if (r.nd == 0) r.resize(1);
   r.d[d] = static_cast<unsigned>(indices);

@@ -15,10 +15,7 @@ Dim chain(Dims xs) {
     broken("the transitions must be " + to_string(Dim({tags, tags})) +
            ", or that for each of the " + std::to_string(length > 0 ? length - 1 : 0) +
            " steps, got " + to_string(transitions));
-  for (std::size_t k = 2; k < 4; ++k)
-    if (*xs[k] != Dim({tags}))
-      broken(std::string(k == 2 ? "the start" : "the stop") + " scores must be " +
-             to_string(Dim({tags})) + ", got " + to_string(*xs[k]));
+  need_ends(xs, tags);
   return Dim({1}, emissions.bd);
 }
 

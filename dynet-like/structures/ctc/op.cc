@@ -16,10 +16,7 @@ Dim utterance(const Operands& x) {
   const Dim& d = x[0];
   const auto& a = x.as<CtcAttr>();
   shape::need_rank(d, 2, "the log-probabilities");
-  if (a.blank >= d.rows())
-    shape::broken("the blank " + std::to_string(a.blank) + " is outside the " +
-                      std::to_string(d.rows()) + " symbols",
-                  shape::Kind::index);
+  shape::need_below(a.blank, d.rows(), "the blank", "symbols");
   if (a.elements != d.bd)
     shape::broken("needs labels for each of " + std::to_string(d.bd) + " batch elements, got " +
                       (a.elements == 0 ? std::to_string(a.count) + " labels"
@@ -27,10 +24,7 @@ Dim utterance(const Operands& x) {
                   shape::Kind::argument);
   const auto* const labels = static_cast<const unsigned*>(x.payload) + a.elements;
   for (std::size_t k = 0; k < a.count; ++k) {
-    if (labels[k] >= d.rows())
-      shape::broken("label " + std::to_string(labels[k]) + " is outside the " +
-                        std::to_string(d.rows()) + " symbols",
-                    shape::Kind::index);
+    shape::need_below(labels[k], d.rows(), "label", "symbols");
     if (labels[k] == a.blank)
       shape::broken("label " + std::to_string(labels[k]) + " is the blank", shape::Kind::argument);
   }

@@ -24,10 +24,7 @@ Dim known_segments(const Operands& x) {
   std::size_t at = 0;  // words of the segments so far
   for (std::size_t k = 0; k < x.as<SemiCrfAttr>().count; ++k) {
     const Segment& s = segments[k];
-    if (s.label >= labels)
-      shape::broken("label " + std::to_string(s.label) + " is outside the " +
-                        std::to_string(labels) + " labels",
-                    shape::Kind::index);
+    shape::need_below(s.label, labels, "label", "labels");
     if (s.length == 0 || s.length > longest)
       shape::broken("the length of a segment must be in 1 ... " + std::to_string(longest) +
                         ", got " + std::to_string(s.length),

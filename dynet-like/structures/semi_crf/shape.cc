@@ -14,10 +14,7 @@ Dim segments(Dims xs) {
   if (scores.rows() == 0 || scores.rows() % labels != 0)
     broken("the scores must have the rows of " + std::to_string(labels) +
            " labels for each length, got " + to_string(scores));
-  for (std::size_t k = 2; k < 4; ++k)
-    if (*xs[k] != Dim({labels}))
-      broken(std::string(k == 2 ? "the start" : "the stop") + " scores must be " +
-             to_string(Dim({labels})) + ", got " + to_string(*xs[k]));
+  need_ends(xs, labels);
   return Dim({1}, scores.bd);
 }
 

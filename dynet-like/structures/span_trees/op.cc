@@ -71,10 +71,7 @@ Dim tree_shape(const Operands& x) {
       shape::broken("the span " + text(s.first, s.last) + " is not one of " +
                         std::to_string(words) + " words",
                     shape::Kind::argument);
-    if (s.label >= labels && s.label != kAnyLabel)
-      shape::broken("label " + std::to_string(s.label) + " is outside the " +
-                        std::to_string(labels) + " labels",
-                    shape::Kind::index);
+    if (s.label != kAnyLabel) shape::need_below(s.label, labels, "label", "labels");
   }
   for (std::size_t k = 0; k < count; k += each) need_tree({spans + k, spans + k + each}, words);
   return y;
