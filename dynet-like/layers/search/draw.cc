@@ -1,10 +1,5 @@
 #include "dynet-like/layers/search/draw.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 namespace dynet::nn_detail {
 namespace {
 

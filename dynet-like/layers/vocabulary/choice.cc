@@ -9,6 +9,17 @@
 
 namespace dynet::nn_detail {
 
+unsigned need_words(const char* who, const Expression& rep, const std::vector<unsigned>& words,
+                    SourceLocation at) {
+  const unsigned batch = rep.dim(at).batch_elems();
+  if (words.empty() || (batch > 1 && words.size() != batch))
+    fail(who,
+         "needs a word for each of the " + std::to_string(batch) + " batch elements, got " +
+             std::to_string(words.size()),
+         at);
+  return batch;
+}
+
 Expression choice_loss(const Expression& scores, const std::vector<unsigned>& choices,
                        SourceLocation at) {
   if (scores.dim(at).batch_elems() > 1 || choices.size() < 2)

@@ -6,8 +6,13 @@
 
 namespace dynet::nn_detail {
 
-/// -log(softmax(scores)[c]) for one choice c of each batch element, or for several choices of a
-/// single batch element: {1} for each choice, as a batch.
+/// Throws ArgumentError unless there is a word for each batch element of `rep`, or for the one
+/// there is any number of them. Returns how many batch elements there are.
+unsigned need_words(const char* who, const Expression& rep, const std::vector<unsigned>& words,
+                    SourceLocation at);
+
+/// -log(softmax(scores)[c]) for one choice c of each batch element, or for several of the one there
+/// is: {1} with that batch.
 Expression choice_loss(const Expression& scores, const std::vector<unsigned>& choices,
                        SourceLocation at);
 

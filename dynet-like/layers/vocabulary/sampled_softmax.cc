@@ -144,12 +144,7 @@ SampledSoftmaxBuilder::Scores SampledSoftmaxBuilder::corrected(
     const NegativeSamples& negatives, const std::vector<float>& words_log_expected,
     SourceLocation at) const {
   need_graph(who, at);
-  const unsigned batch = rep.dim(at).batch_elems();
-  if (words.empty() || (batch > 1 && words.size() != batch))
-    fail(who,
-         "needs a word for each of the " + std::to_string(batch) + " batch elements, got " +
-             std::to_string(words.size()),
-         at);
+  nn_detail::need_words(who, rep, words, at);
   const std::size_t k = negatives.classes.size();
   if (k == 0 || negatives.log_expected.size() != k || words_log_expected.size() != words.size())
     fail(who, "needs negatives, and a correction for each of them and for each word", at);

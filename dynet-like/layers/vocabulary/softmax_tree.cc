@@ -175,12 +175,7 @@ Expression TreeSoftmaxBuilder::neg_log_softmax(const Expression& rep,
                                                SourceLocation at) {
   const char* who = "neg_log_softmax";
   need_graph(who, at);
-  const unsigned batch = rep.dim(at).batch_elems();
-  if (words.empty() || (batch > 1 && words.size() != batch))
-    fail(who,
-         "needs a word for each of the " + std::to_string(batch) + " batch elements, got " +
-             std::to_string(words.size()),
-         at);
+  const unsigned batch = nn_detail::need_words(who, rep, words, at);
   struct Group {
     std::vector<unsigned> elements, choices;
     unsigned first = 0;  // index of its first loss in the concatenation

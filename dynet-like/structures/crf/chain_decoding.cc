@@ -64,13 +64,9 @@ class Lattice {
 
   // Keeps the n best of the paths to a tag at position t.
   void keep_best(unsigned t, std::vector<Way>& ways) const {
-    const auto better = [&](const Way& a, const Way& b) {
+    nn_detail::keep_best(ways, n_, [&](const Way& a, const Way& b) {
       return a.score != b.score ? a.score > b.score : comes_first(t, a, b);
-    };
-    const std::size_t kept = std::min(n_, ways.size());
-    std::partial_sort(ways.begin(), ways.begin() + static_cast<std::ptrdiff_t>(kept), ways.end(),
-                      better);
-    ways.resize(kept);
+    });
   }
 
   // Returns whether the tags of path a before position t are lexicographically before those of b.
@@ -159,10 +155,6 @@ class Viterbi {
   std::vector<double> steps_;  // for the current position, by previous tag and tag
   std::vector<double> best_;   // by position and tag
 };
-
-}  // namespace
-
-namespace {
 
 void need_scores(const char* who, const ChainScores& s) {
   for (const auto* scores : {&s.emissions, &s.transitions, &s.start, &s.stop})

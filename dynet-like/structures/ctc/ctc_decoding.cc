@@ -15,11 +15,6 @@ namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-double add_logs(double a, double b) {
-  const double m = std::max(a, b);
-  return m == kImpossible ? m : m + std::log1p(std::exp(std::min(a, b) - m));
-}
-
 /// Prefix beam search. All prefixes that were kept at some frame form a tree.
 class BeamSearch {
  public:
@@ -55,7 +50,7 @@ class BeamSearch {
     unsigned label = 0;
     double given = 0, blank = kImpossible, other = kImpossible;
 
-    double score() const { return add_logs(blank, other) + given; }
+    double score() const { return nn_detail::log_add(blank, other) + given; }
   };
 
   void step(unsigned t) {
@@ -66,7 +61,7 @@ class BeamSearch {
     }
     for (std::uint32_t k = 0; k < kept_.size(); ++k) {
       const Prefix& p = kept_[k];
-      const double all = add_logs(p.blank, p.other);
+      const double all = nn_detail::log_add(p.blank, p.other);
       for (unsigned v = 0; v < s_.symbols; ++v) {
         const double score = s_.score(t, v);
         // A repeated symbol is one label unless a blank is between.
@@ -74,7 +69,7 @@ class BeamSearch {
         if (v == s_.blank) {
           next[k].blank = all + score;
         } else {
-          if (repeats) next[k].other = add_logs(next[k].other, p.other + score);
+          if (repeats) next[k].other = nn_detail::log_add(next[k].other, p.other + score);
           extend(p, v, (repeats ? p.blank : all) + score, next);
         }
       }
@@ -95,7 +90,7 @@ class BeamSearch {
     const bool known = at != children_.end();
     if (known && tree_[at->second].place != kNone) {
       Prefix& same = next[tree_[at->second].place];
-      same.other = add_logs(same.other, score);
+      same.other = nn_detail::log_add(same.other, score);
       return;
     }
     Prefix longer{known ? at->second : kNone, p.known, label, p.given, kImpossible, score};

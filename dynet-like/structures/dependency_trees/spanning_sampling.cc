@@ -1,18 +1,12 @@
 // Samples of dependency trees, projective or not, by the elimination of
 // kernels/cpu/spanning_trees.h, in logarithms.
-#include <algorithm>
-#include <cmath>
-
-#include "dynet-like/layers/search/draw.h"
-#include "dynet-like/structures/dependency_trees/tree_decoding.h"
+#include "dynet-like/nn/draw.h"
+#include "dynet-like/nn/tree_decoding.h"
 
 namespace dynet::trees {
 namespace {
 
-double log_add(double a, double b) {
-  if (a < b) std::swap(a, b);
-  return b == kForbidden ? a : a + std::log1p(std::exp(b - a));
-}
+using nn_detail::log_add;
 
 /// Draws the heads of words one after the other. A word whose head is drawn is merged with its
 /// head, so that the graph has the root and the words without a head.

@@ -98,12 +98,9 @@ class SegmentLattice {
 
   template <class First>
   void keep_best(Ways& ways, First first) const {
-    const std::size_t kept = std::min(n_, ways.size());
-    std::partial_sort(ways.begin(), ways.begin() + static_cast<std::ptrdiff_t>(kept), ways.end(),
-                      [&](const Way& a, const Way& b) {
-                        return a.score != b.score ? a.score > b.score : first(a, b);
-                      });
-    ways.resize(kept);
+    nn_detail::keep_best(ways, n_, [&](const Way& a, const Way& b) {
+      return a.score != b.score ? a.score > b.score : first(a, b);
+    });
   }
 
   const SegmentScores& s_;

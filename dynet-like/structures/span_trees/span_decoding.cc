@@ -84,26 +84,19 @@ class Forest {
           for (std::size_t z = 0; z < r.size() && (x + 1) * (y + 1) * (z + 1) <= n_; ++z)
             offer(x, l[y].score + r[z].score, split, y, z);
     }
-    const auto better = [&](const Tree& a, const Tree& b) {
+    nn_detail::keep_best(trees, n_, [&](const Tree& a, const Tree& b) {
       return a.score != b.score ? a.score > b.score : compare(first, last, a, b) < 0;
-    };
-    const std::size_t kept = std::min(n_, trees.size());
-    std::partial_sort(trees.begin(), trees.begin() + static_cast<std::ptrdiff_t>(kept), trees.end(),
-                      better);
-    trees.resize(kept);
+    });
   }
 
   // The labels of a span, at most n.
   const std::vector<unsigned>& best_labels(unsigned first, unsigned last) {
     labels_.resize(s_.labels);
     for (unsigned k = 0; k < s_.labels; ++k) labels_[k] = k;
-    const std::size_t kept = std::min(n_, labels_.size());
-    std::partial_sort(labels_.begin(), labels_.begin() + static_cast<std::ptrdiff_t>(kept),
-                      labels_.end(), [&](unsigned a, unsigned b) {
-                        const double x = s_.score(first, last, a), y = s_.score(first, last, b);
-                        return x != y ? x > y : a < b;
-                      });
-    labels_.resize(kept);
+    nn_detail::keep_best(labels_, n_, [&](unsigned a, unsigned b) {
+      const double x = s_.score(first, last, a), y = s_.score(first, last, b);
+      return x != y ? x > y : a < b;
+    });
     return labels_;
   }
 
