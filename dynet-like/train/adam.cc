@@ -12,12 +12,8 @@ namespace {
 using AdamRule = rules::Adam<false>;
 using AmsgradRule = rules::Adam<true>;
 
-constexpr TrainerRule kAdam{.arrays = AdamRule::kState,
-                            .apply = DYNET_UPDATE(AdamRule),
-                            .device = DeviceRule::by(&cuda::kUpdateAdam)};
-constexpr TrainerRule kAmsgrad{.arrays = AmsgradRule::kState,
-                               .apply = DYNET_UPDATE(AmsgradRule),
-                               .device = DeviceRule::by(&cuda::kUpdateAmsgrad)};
+constexpr TrainerRule kAdam = rule_of<AdamRule>(&cuda::kUpdateAdam);
+constexpr TrainerRule kAmsgrad = rule_of<AmsgradRule>(&cuda::kUpdateAmsgrad);
 
 }  // namespace
 

@@ -6,17 +6,9 @@
 namespace dynet {
 namespace {
 
-constexpr TrainerRule kAdagrad{.arrays = rules::Adagrad::kState,
-                               .apply = DYNET_UPDATE(rules::Adagrad),
-                               .device = DeviceRule::by(&cuda::kUpdateAdagrad)};
-
-constexpr TrainerRule kAdadelta{.arrays = rules::Adadelta::kState,
-                                .apply = DYNET_UPDATE(rules::Adadelta),
-                                .device = DeviceRule::by(&cuda::kUpdateAdadelta)};
-
-constexpr TrainerRule kRMSProp{.arrays = rules::RMSProp::kState,
-                               .apply = DYNET_UPDATE(rules::RMSProp),
-                               .device = DeviceRule::by(&cuda::kUpdateRMSProp)};
+constexpr TrainerRule kAdagrad = rule_of<rules::Adagrad>(&cuda::kUpdateAdagrad);
+constexpr TrainerRule kAdadelta = rule_of<rules::Adadelta>(&cuda::kUpdateAdadelta);
+constexpr TrainerRule kRMSProp = rule_of<rules::RMSProp>(&cuda::kUpdateRMSProp);
 
 }  // namespace
 

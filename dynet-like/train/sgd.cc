@@ -6,13 +6,8 @@
 namespace dynet {
 namespace {
 
-constexpr TrainerRule kSGD{.arrays = rules::SGD::kState,
-                           .apply = DYNET_UPDATE(rules::SGD),
-                           .device = DeviceRule::by(&cuda::kUpdateSGD)};
-
-constexpr TrainerRule kMomentum{.arrays = rules::Momentum::kState,
-                                .apply = DYNET_UPDATE(rules::Momentum),
-                                .device = DeviceRule::by(&cuda::kUpdateMomentum)};
+constexpr TrainerRule kSGD = rule_of<rules::SGD>(&cuda::kUpdateSGD);
+constexpr TrainerRule kMomentum = rule_of<rules::Momentum>(&cuda::kUpdateMomentum);
 
 }  // namespace
 

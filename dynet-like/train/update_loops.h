@@ -14,6 +14,14 @@ DYNET_EACH_ISA(
 
 }  // namespace dynet::cpu
 
+namespace dynet {
+
 /// Value of TrainerRule::apply.
-#define DYNET_UPDATE(...) \
-  DYNET_PER_ISA(void (*)(const ::dynet::TrainerSlice&), cpu::update<__VA_ARGS__>)
+template <class Rule>
+constexpr TrainerRule rule_of(const cuda::UpdateRule* on_device) {
+  return {.arrays = Rule::kState,
+          .apply = DYNET_PER_ISA(void (*)(const TrainerSlice&), cpu::update<Rule>),
+          .device = DeviceRule::by(on_device)};
+}
+
+}  // namespace dynet
