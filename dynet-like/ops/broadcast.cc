@@ -49,15 +49,30 @@ const OpForm kPow = binary<cpu::Power>("pow", Reads::inputs, &cuda::kPower);
 
 template <bool kLargest>
 constexpr OpForm extreme(const char* name) {
-  return computed(name, broadcast_many, BatchRule::each(), Reads::nothing, for_each_element<1>,
-                  DYNET_FROM_STRUCT(cpu::Extreme<kLargest>), kLargest ? &cuda::kMax : &cuda::kMin);
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = broadcast_many,
+          .batch = BatchRule::each(),
+          .reads = Reads::nothing,
+          .aux = for_each_element<1>,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::Extreme<kLargest>::forward),
+          .backward = DYNET_BACKWARD(cpu::Extreme<kLargest>::backward),
+          .cuda = CudaRule::by(kLargest ? &cuda::kMax : &cuda::kMin)};
 }
 const OpForm kMax = extreme<true>("max");
 const OpForm kMin = extreme<false>("min");
 
-const OpForm kLogSumExp =
-    computed("logsumexp", broadcast_many, BatchRule::each(), Reads::inputs, for_each_element<2>,
-             DYNET_FROM_PAIR(cpu::logsumexp), &cuda::kLogSumExp);
+const OpForm kLogSumExp = {.name = "logsumexp",
+                           .kind = Kind::compute,
+                           .shape = broadcast_many,
+                           .batch = BatchRule::each(),
+                           .reads = Reads::inputs,
+                           .aux = for_each_element<2>,
+                           .passes_gradient = true,
+                           .forward = DYNET_FORWARD(cpu::logsumexp_forward),
+                           .backward = DYNET_BACKWARD(cpu::logsumexp_backward),
+                           .cuda = CudaRule::by(&cuda::kLogSumExp)};
 
 Expression apply(const OpForm& form, const Expression& x, const Expression& y, SourceLocation at) {
   return add_node(form, x, y, {}, at);

@@ -13,38 +13,56 @@
 namespace dynet {
 namespace {
 
-const OpForm kConv2d = computed(
-    "conv2d",
-    [](const Operands& x) {
-      const auto& a = x.as<ConvolutionAttr>();
-      return shape::conv2d(x.dims, a.stride, a.valid != 0);
-    },
-    BatchRule::each(sizeof(ConvolutionAttr)), Reads::inputs, no_aux, DYNET_FROM_PAIR(cpu::conv2d),
-    &cuda::kConv2d);
+const OpForm kConv2d{.name = "conv2d",
+                     .kind = Kind::compute,
+                     .shape =
+                         [](const Operands& x) {
+                           const auto& a = x.as<ConvolutionAttr>();
+                           return shape::conv2d(x.dims, a.stride, a.valid != 0);
+                         },
+                     .batch = BatchRule::each(sizeof(ConvolutionAttr)),
+                     .reads = Reads::inputs,
+                     .aux = no_aux,
+                     .passes_gradient = true,
+                     .forward = DYNET_FORWARD(cpu::conv2d_forward),
+                     .backward = DYNET_BACKWARD(cpu::conv2d_backward),
+                     .cuda = CudaRule::by(&cuda::kConv2d)};
 
-const OpForm kMaxPooling = computed(
-    "maxpooling2d",
-    [](const Operands& x) {
-      const auto& a = x.as<MaxPoolingAttr>();
-      return shape::maxpooling2d(x[0], a.size, a.stride, a.valid != 0);
-    },
-    BatchRule::each(sizeof(MaxPoolingAttr)), Reads::nothing, for_each_element<1>,
-    DYNET_FROM_PAIR(cpu::maxpooling2d), &cuda::kMaxPooling2d);
+const OpForm kMaxPooling{.name = "maxpooling2d",
+                         .kind = Kind::compute,
+                         .shape =
+                             [](const Operands& x) {
+                               const auto& a = x.as<MaxPoolingAttr>();
+                               return shape::maxpooling2d(x[0], a.size, a.stride, a.valid != 0);
+                             },
+                         .batch = BatchRule::each(sizeof(MaxPoolingAttr)),
+                         .reads = Reads::nothing,
+                         .aux = for_each_element<1>,
+                         .passes_gradient = true,
+                         .forward = DYNET_FORWARD(cpu::maxpooling2d_forward),
+                         .backward = DYNET_BACKWARD(cpu::maxpooling2d_backward),
+                         .cuda = CudaRule::by(&cuda::kMaxPooling2d)};
 
 struct KmaxWithK {
   KmaxAttr kernel;
   std::uint64_t k;
 };
 
-const OpForm kKmax = computed(
-    "kmax_pooling",
-    [](const Operands& x) {
-      const auto& a = x.as<KmaxWithK>();
-      return shape::kmax_pooling(x[0], static_cast<unsigned>(a.k),
-                                 static_cast<unsigned>(a.kernel.dimension));
-    },
-    BatchRule::each(sizeof(KmaxWithK)), Reads::nothing, for_each_element<1>,
-    DYNET_FROM_PAIR(cpu::kmax), &cuda::kKmaxPooling);
+const OpForm kKmax{.name = "kmax_pooling",
+                   .kind = Kind::compute,
+                   .shape =
+                       [](const Operands& x) {
+                         const auto& a = x.as<KmaxWithK>();
+                         return shape::kmax_pooling(x[0], static_cast<unsigned>(a.k),
+                                                    static_cast<unsigned>(a.kernel.dimension));
+                       },
+                   .batch = BatchRule::each(sizeof(KmaxWithK)),
+                   .reads = Reads::nothing,
+                   .aux = for_each_element<1>,
+                   .passes_gradient = true,
+                   .forward = DYNET_FORWARD(cpu::kmax_forward),
+                   .backward = DYNET_BACKWARD(cpu::kmax_backward),
+                   .cuda = CudaRule::by(&cuda::kKmaxPooling)};
 
 void two_numbers(const char* op, const char* what, const std::vector<unsigned>& v,
                  const Expression& x, SourceLocation at) {

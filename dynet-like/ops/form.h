@@ -27,22 +27,6 @@ std::size_t for_each_element(const GraphStore&, const Node& n) {
   return Numbers * n.dim.size();
 }
 
-/// A form whose value and gradients kernels compute.
-constexpr OpForm computed(const char* name, Dim (*shape)(const Operands&), BatchRule batch,
-                          Reads reads, AuxRule aux, Forward forward, Backward backward,
-                          const cuda::Kernels* on_cuda) {
-  return {.name = name,
-          .kind = Kind::compute,
-          .shape = shape,
-          .batch = batch,
-          .reads = reads,
-          .aux = aux,
-          .passes_gradient = true,
-          .forward = forward,
-          .backward = backward,
-          .cuda = CudaRule::by(on_cuda)};
-}
-
 /// Sequences of any length run together: the columns of operand 0, and those of the value with it.
 inline constexpr BatchRule kAnyLength =
     BatchRule::sequences({.rows = 0, .cols = Ragged::operand(0)});

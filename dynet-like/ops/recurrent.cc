@@ -59,8 +59,16 @@ constexpr OpForm cell_form(const char* name, Shape shape) {
 }
 // Scratch: tanh(c), for backward.
 constexpr OpForm output_form(const char* name, Shape shape) {
-  return computed(name, shape, BatchRule::each(), Reads::inputs, for_each_element<1>,
-                  DYNET_FROM_PAIR(cpu::lstm_output), &cuda::kLstmOutput);
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = shape,
+          .batch = BatchRule::each(),
+          .reads = Reads::inputs,
+          .aux = [](const GraphStore&, const Node& n) { return n.dim.size(); },
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::lstm_output_forward),
+          .backward = DYNET_BACKWARD(cpu::lstm_output_backward),
+          .cuda = CudaRule::by(&cuda::kLstmOutput)};
 }
 
 Dim cell_shape(const Operands& x) { return shape::lstm_cell(x[0], x[1]); }

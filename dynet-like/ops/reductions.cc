@@ -88,8 +88,16 @@ constexpr OpForm moment(const char* name, Dim (*rule)(const Operands&), Reads re
           .cuda = CudaRule::by(&cuda::kMoment)};
 }
 constexpr OpForm deviation(const char* name) {
-  return computed(name, reduced, BatchRule::each(sizeof(ReduceAttr)), Reads::both,
-                  for_each_element<1>, DYNET_FROM_PAIR(cpu::deviation), &cuda::kDeviation);
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape = reduced,
+          .batch = BatchRule::each(sizeof(ReduceAttr)),
+          .reads = Reads::both,
+          .aux = for_each_element<1>,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::deviation_forward),
+          .backward = DYNET_BACKWARD(cpu::deviation_backward),
+          .cuda = CudaRule::by(&cuda::kDeviation)};
 }
 const OpForm kSumDim = moment("sum_dim", reduced, Reads::nothing);
 const OpForm kSumRows = moment("sum_rows", reduced_matrix, Reads::nothing);
@@ -107,17 +115,22 @@ unsigned dimension(const Operands& x) { return static_cast<unsigned>(x.as<AlongA
 
 template <bool kLargest>
 constexpr OpForm extreme(const char* name) {
-  return computed(
-      name,
-      [](const Operands& x) {
-        const unsigned d = dimension(x);
-        const Dim r = shape::without(x[0], shape::bit_of(x[0], d));
-        shape::need_elements(x[0], 1u << d, kLargest ? "largest" : "smallest");
-        return r;
-      },
-      BatchRule::each(sizeof(AlongAttr)), Reads::nothing, for_each_element<1>,
-      DYNET_FROM_STRUCT(cpu::ExtremeAlong<kLargest>),
-      kLargest ? &cuda::kMaxAlong : &cuda::kMinAlong);
+  return {.name = name,
+          .kind = Kind::compute,
+          .shape =
+              [](const Operands& x) {
+                const unsigned d = dimension(x);
+                const Dim r = shape::without(x[0], shape::bit_of(x[0], d));
+                shape::need_elements(x[0], 1u << d, kLargest ? "largest" : "smallest");
+                return r;
+              },
+          .batch = BatchRule::each(sizeof(AlongAttr)),
+          .reads = Reads::nothing,
+          .aux = for_each_element<1>,
+          .passes_gradient = true,
+          .forward = DYNET_FORWARD(cpu::ExtremeAlong<kLargest>::forward),
+          .backward = DYNET_BACKWARD(cpu::ExtremeAlong<kLargest>::backward),
+          .cuda = CudaRule::by(kLargest ? &cuda::kMaxAlong : &cuda::kMinAlong)};
 }
 const OpForm kMaxDim = extreme<true>("max_dim");
 const OpForm kMinDim = extreme<false>("min_dim");

@@ -31,13 +31,20 @@ std::size_t class_loss_aux(const GraphStore& graph, const Node& n) {
 // Scratch: one sorted column.
 std::size_t sparsemax_aux(const GraphStore&, const Node& n) { return n.dim.rows(); }
 
-const OpForm kSoftmax = computed(
-    "softmax",
-    [](const Operands& x) {
-      return shape::softmax(x[0], static_cast<unsigned>(x.as<SoftmaxAttr>().dimension));
-    },
-    BatchRule::each(sizeof(SoftmaxAttr)), Reads::output, softmax_aux, DYNET_FROM_PAIR(cpu::softmax),
-    &cuda::kSoftmax);
+const OpForm kSoftmax = {.name = "softmax",
+                         .kind = Kind::compute,
+                         .shape =
+                             [](const Operands& x) {
+                               return shape::softmax(
+                                   x[0], static_cast<unsigned>(x.as<SoftmaxAttr>().dimension));
+                             },
+                         .batch = BatchRule::each(sizeof(SoftmaxAttr)),
+                         .reads = Reads::output,
+                         .aux = softmax_aux,
+                         .passes_gradient = true,
+                         .forward = DYNET_FORWARD(cpu::softmax_forward),
+                         .backward = DYNET_BACKWARD(cpu::softmax_backward),
+                         .cuda = CudaRule::by(&cuda::kSoftmax)};
 
 const OpForm kLogSoftmax = {.name = "log_softmax",
                             .kind = Kind::compute,
@@ -50,14 +57,21 @@ const OpForm kLogSoftmax = {.name = "log_softmax",
                             .backward = DYNET_BACKWARD(cpu::log_softmax_backward),
                             .cuda = CudaRule::by(&cuda::kLogSoftmax)};
 
-const OpForm kLogSumExpDim = computed(
-    "logsumexp_dim",
-    [](const Operands& x) {
-      const auto d = static_cast<unsigned>(x.as<SoftmaxAttr>().dimension);
-      return shape::without(x[0], shape::bit_of(x[0], d));
-    },
-    BatchRule::each(sizeof(SoftmaxAttr)), Reads::inputs, for_each_element<2>,
-    DYNET_FROM_PAIR(cpu::logsumexp_along), &cuda::kLogSumExpAlong);
+const OpForm kLogSumExpDim = {.name = "logsumexp_dim",
+                              .kind = Kind::compute,
+                              .shape =
+                                  [](const Operands& x) {
+                                    const auto d =
+                                        static_cast<unsigned>(x.as<SoftmaxAttr>().dimension);
+                                    return shape::without(x[0], shape::bit_of(x[0], d));
+                                  },
+                              .batch = BatchRule::each(sizeof(SoftmaxAttr)),
+                              .reads = Reads::inputs,
+                              .aux = for_each_element<2>,
+                              .passes_gradient = true,
+                              .forward = DYNET_FORWARD(cpu::logsumexp_along_forward),
+                              .backward = DYNET_BACKWARD(cpu::logsumexp_along_backward),
+                              .cuda = CudaRule::by(&cuda::kLogSumExpAlong)};
 
 const OpForm kSparsemax = {.name = "sparsemax",
                            .kind = Kind::compute,
@@ -70,16 +84,22 @@ const OpForm kSparsemax = {.name = "sparsemax",
                            .backward = DYNET_BACKWARD(cpu::sparsemax_backward),
                            .cuda = CudaRule::by(&cuda::kSparsemax)};
 
-const OpForm kConstrainedSoftmax = computed(
-    "constrained_softmax",
-    [](const Operands& x) {
-      shape::need_same_sizes(x[0], x[1]);
-      Dim r = x[0];
-      r.bd = shape::common_batch(x[0], x[1]);
-      return r;
-    },
-    BatchRule::each(), Reads::output, for_each_element<1>,
-    DYNET_FROM_PAIR(cpu::constrained_softmax), &cuda::kConstrainedSoftmax);
+const OpForm kConstrainedSoftmax = {.name = "constrained_softmax",
+                                    .kind = Kind::compute,
+                                    .shape =
+                                        [](const Operands& x) {
+                                          shape::need_same_sizes(x[0], x[1]);
+                                          Dim r = x[0];
+                                          r.bd = shape::common_batch(x[0], x[1]);
+                                          return r;
+                                        },
+                                    .batch = BatchRule::each(),
+                                    .reads = Reads::output,
+                                    .aux = for_each_element<1>,
+                                    .passes_gradient = true,
+                                    .forward = DYNET_FORWARD(cpu::constrained_softmax_forward),
+                                    .backward = DYNET_BACKWARD(cpu::constrained_softmax_backward),
+                                    .cuda = CudaRule::by(&cuda::kConstrainedSoftmax)};
 
 const OpForm kPickNegLogSoftmax = {
     .name = "pickneglogsoftmax",

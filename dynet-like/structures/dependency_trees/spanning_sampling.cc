@@ -1,7 +1,7 @@
 // Samples of dependency trees, projective or not, by the elimination of
 // kernels/cpu/spanning_trees.h, in logarithms.
-#include "dynet-like/nn/draw.h"
-#include "dynet-like/nn/tree_decoding.h"
+#include "dynet-like/layers/search/draw.h"
+#include "dynet-like/structures/dependency_trees/tree_decoding.h"
 
 namespace dynet::trees {
 namespace {
