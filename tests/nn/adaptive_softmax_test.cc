@@ -1,14 +1,5 @@
-#include "dynet-like/nn/adaptive_softmax.h"
-
-#include <cmath>
-#include <map>
-#include <vector>
-
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/nn/naive_transformer.h"
 #include "tests/nn/softmax_check.h"
-#include "tests/support/catch.h"
 
 namespace adaptive_softmax_test {
 

@@ -1,14 +1,7 @@
-#include "dynet-like/nn/biaffine.h"
-
-#include <algorithm>
 #include <boost/archive/text_iarchive.hpp>
 #include <boost/archive/text_oarchive.hpp>
-#include <sstream>
 
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/nn/naive.h"
-#include "tests/support/catch.h"
 
 namespace biaffine_test {
 

@@ -1,13 +1,5 @@
-#include "dynet-like/nn/bidirectional.h"
-
-#include <string>
-#include <vector>
-
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/io/folder.h"
 #include "tests/nn/cells.h"
-#include "tests/support/catch.h"
 
 namespace bidirectional_test {
 

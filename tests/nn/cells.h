@@ -1,11 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "dynet-like/graph/op.h"
-#include "dynet-like/nn/coupled_lstm.h"
-#include "dynet-like/nn/gru.h"
 #include "tests/nn/naive.h"
 
 namespace naive {

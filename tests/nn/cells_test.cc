@@ -2,16 +2,7 @@
 
 #include "tests/nn/cells.h"
 
-#include <cmath>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/io/folder.h"
-#include "tests/support/catch.h"
 
 namespace cells_test {
 

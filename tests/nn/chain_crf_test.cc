@@ -1,16 +1,8 @@
-#include "dynet-like/nn/chain_crf.h"
-
-#include <algorithm>
 #include <boost/archive/text_iarchive.hpp>
 #include <boost/archive/text_oarchive.hpp>
 #include <boost/serialization/vector.hpp>
-#include <cmath>
-#include <limits>
-#include <sstream>
 
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace chain_crf_test {
 

@@ -1,13 +1,4 @@
-#include "dynet-like/nn/copying.h"
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/nn/naive_transformer.h"
-#include "tests/support/catch.h"
 
 namespace copying_test {
 

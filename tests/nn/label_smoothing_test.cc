@@ -1,12 +1,4 @@
-#include "dynet-like/nn/label_smoothing.h"
-
-#include <cmath>
-#include <vector>
-
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/nn/cells.h"
-#include "tests/support/catch.h"
 
 namespace label_smoothing_test {
 

@@ -2,19 +2,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <iterator>
-#include <memory>
 #include <regex>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "dynet-like/compat/text_file.h"
-#include "dynet-like/dynet.h"
 #include "tests/io/folder.h"
 #include "tests/nn/cells.h"
-#include "tests/support/catch.h"
 
 namespace layers_save_test {
 

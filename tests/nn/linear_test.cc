@@ -1,9 +1,4 @@
-#include "dynet-like/nn/linear.h"
-
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/nn/naive_transformer.h"
-#include "tests/support/catch.h"
 
 namespace linear_test {
 

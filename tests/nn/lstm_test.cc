@@ -1,14 +1,4 @@
-#include "dynet-like/nn/lstm.h"
-
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/nn/naive.h"
-#include "tests/support/catch.h"
 
 namespace lstm_test {
 

@@ -1,13 +1,6 @@
 #pragma once
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/nn/lstm.h"
-#include "dynet-like/nn/rnn.h"
+#include "tests/support/prelude.h"
 
 /// Recurrent networks as the textbook writes them, one number after another, in double.
 namespace naive {

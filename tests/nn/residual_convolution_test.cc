@@ -1,12 +1,4 @@
-#include "dynet-like/nn/residual_convolution.h"
-
-#include <algorithm>
-#include <cmath>
-
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/nn/naive_transformer.h"
-#include "tests/support/catch.h"
 
 namespace residual_convolution_test {
 

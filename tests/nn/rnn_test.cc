@@ -1,16 +1,4 @@
-#include "dynet-like/nn/rnn.h"
-
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/nn/naive.h"
-#include "tests/support/catch.h"
 
 namespace rnn_test {
 

@@ -1,16 +1,6 @@
 // After an error in the middle a builder is what it was, and goes on.
 
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "tests/nn/naive.h"
-#include "tests/support/catch.h"
 
 namespace safety_test {
 

@@ -1,15 +1,7 @@
-#include "dynet-like/nn/semi_crf.h"
-
-#include <algorithm>
 #include <boost/archive/text_iarchive.hpp>
 #include <boost/archive/text_oarchive.hpp>
-#include <cmath>
-#include <limits>
-#include <sstream>
 
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace semi_crf_test {
 

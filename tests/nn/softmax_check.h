@@ -1,14 +1,6 @@
 #pragma once
 
-#include <cmath>
-#include <functional>
-#include <map>
-#include <vector>
-
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/nn/naive.h"
-#include "tests/support/catch.h"
 
 namespace naive {
 

@@ -1,12 +1,6 @@
-#include "dynet-like/nn/stack_lstm.h"
-
 #include <random>
-#include <vector>
 
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/nn/naive_transformer.h"
-#include "tests/support/catch.h"
 
 namespace stack_lstm_test {
 

@@ -1,10 +1,5 @@
-#include "dynet-like/nn/transformer.h"
-
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/dynet.h"
 #include "tests/io/folder.h"
 #include "tests/nn/naive_transformer.h"
-#include "tests/support/catch.h"
 
 namespace transformer_test {
 

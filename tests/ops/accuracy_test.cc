@@ -1,21 +1,8 @@
 #include "tests/ops/accuracy.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numbers>
-#include <set>
-#include <sstream>
 
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/families.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/matrix.h"
-#include "dynet-like/ops/recurrent.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/param/parameters.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {

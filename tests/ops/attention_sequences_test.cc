@@ -1,14 +1,7 @@
 // Attention against the operations that it is made of, at the borders of its blocks, and against
 // itself in other company.
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
 #include "dynet-like/exec/executor.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace attention_sequences_test {
 

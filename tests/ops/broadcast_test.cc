@@ -1,14 +1,4 @@
-#include "dynet-like/ops/broadcast.h"
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {

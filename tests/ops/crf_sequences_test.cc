@@ -1,13 +1,6 @@
 // Linear chains against all their sequences, one by one, and against themselves in other company.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
 #include "dynet-like/exec/executor.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace crf_sequences_test {
 

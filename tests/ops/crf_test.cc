@@ -1,18 +1,4 @@
-#include "dynet-like/ops/crf.h"
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/debug/grad_check.h"
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {

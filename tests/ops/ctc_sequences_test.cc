@@ -1,13 +1,6 @@
 // CTC against all alignments, one by one, and against itself in other company.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
 #include "dynet-like/exec/executor.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace ctc_sequences_test {
 

@@ -1,15 +1,4 @@
-#include "dynet-like/ops/ctc.h"
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {

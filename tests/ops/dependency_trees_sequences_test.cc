@@ -1,14 +1,7 @@
 // Dependency trees against all of them, one by one, and against themselves in other company.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
 #include "dynet-like/exec/executor.h"
 #include "tests/support/all_trees.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dependency_trees_sequences_test {
 

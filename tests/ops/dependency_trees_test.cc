@@ -1,14 +1,5 @@
-#include "dynet-like/ops/dependency_trees.h"
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
-
 #include "tests/ops/cases.h"
 #include "tests/support/all_trees.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {

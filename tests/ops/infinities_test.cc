@@ -2,12 +2,7 @@
 
 #include "tests/ops/infinities.h"
 
-#include <cmath>
-#include <limits>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dynet::test {
 namespace infinities_test {

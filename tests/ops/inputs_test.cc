@@ -1,12 +1,4 @@
-#include "dynet-like/ops/inputs.h"
-
-#include <memory>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/reductions.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {

@@ -3,17 +3,7 @@
 
 #include "tests/ops/large_numbers.h"
 
-#include <cmath>
-#include <vector>
-
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/normalization.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/ops/selection.h"
-#include "dynet-like/param/parameters.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dynet::test {
 namespace {

@@ -3,19 +3,9 @@
 
 #include "tests/ops/large_scores.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 
-#include "dynet-like/base/random.h"
-#include "dynet-like/ops/crf.h"
-#include "dynet-like/ops/ctc.h"
-#include "dynet-like/ops/dependency_trees.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/semi_crf.h"
-#include "dynet-like/ops/span_trees.h"
-#include "dynet-like/param/parameters.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dynet::test {
 namespace large_scores_test {

@@ -1,17 +1,4 @@
-#include "dynet-like/ops/linear_algebra.h"
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/selection.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {

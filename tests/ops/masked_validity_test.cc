@@ -1,13 +1,6 @@
 // set_check_validity and values that are minus infinity by definition.
 
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <string>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace masked_validity_test {
 

@@ -1,15 +1,4 @@
-#include "dynet-like/ops/matrix.h"
-
-#include <cmath>
-
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/ops/selection.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {

@@ -1,17 +1,8 @@
 #pragma once
 
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
-#include <optional>
 #include <regex>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 // Mistakes in building and using a graph, in tables: each throws at the line that makes it, with
 // the very message of the table, and the graph goes on as if nothing had been tried. Places in the

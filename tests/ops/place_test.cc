@@ -1,20 +1,9 @@
 // Values and gradients are the same bits wherever numbers lie in memory, and whatever lies beside
 // them: threads, batches and windows of a graph put them elsewhere.
 
-#include <cmath>
-#include <cstring>
-#include <set>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/base/random.h"
 #include "dynet-like/exec/executor.h"
-#include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/families.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/recurrent.h"
-#include "dynet-like/ops/reductions.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace place_test {
 

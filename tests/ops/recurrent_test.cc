@@ -1,13 +1,4 @@
-#include "dynet-like/ops/recurrent.h"
-
-#include <cmath>
-#include <limits>
-#include <string>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/inputs.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {

@@ -1,12 +1,4 @@
-#include <algorithm>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/matrix.h"
-#include "dynet-like/ops/selection.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {

@@ -1,12 +1,6 @@
 // Semi-Markov chains against all ways to cut, one by one, and against themselves in other company.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
 #include "dynet-like/exec/executor.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace semi_crf_sequences_test {
 

@@ -1,12 +1,7 @@
 // Nodes that differ in an attribute which a kernel reads once for all of a batch do not run
 // together.
 
-#include <algorithm>
-#include <functional>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace signatures_test {
 

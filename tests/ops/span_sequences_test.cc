@@ -1,12 +1,6 @@
 // Span trees against all trees, one by one, and against themselves in other company.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-
-#include "dynet-like/dynet.h"
 #include "dynet-like/exec/executor.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 #include "tests/support/span_trees.h"
 
 namespace span_sequences_test {

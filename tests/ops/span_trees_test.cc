@@ -1,12 +1,4 @@
-#include "dynet-like/ops/span_trees.h"
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
