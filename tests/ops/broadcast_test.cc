@@ -51,36 +51,26 @@ double log_sum_exp(const std::vector<double>& v) {
   return most + std::log(sum);
 }
 
+#define OF_DOUBLES(...) [](double x, double y) { return __VA_ARGS__; }
+
 }  // namespace
 
 std::vector<OpCase> broadcast_cases() {
-  using E = const Expression&;
   std::vector<OpCase> all;
-  all.push_back(binary(
-      "x + y", [](E x, E y) { return x + y; }, [](double x, double y) { return x + y; }));
-  all.push_back(binary(
-      "x - y", [](E x, E y) { return x - y; }, [](double x, double y) { return x - y; }));
-  all.push_back(binary(
-      "cmult", [](E x, E y) { return cmult(x, y); }, [](double x, double y) { return x * y; }));
-  all.push_back(binary(
-      "x / y", [](E x, E y) { return x / y; }, [](double x, double y) { return x / y; }));
+  all.push_back(binary("x + y", OF_XY(x + y), OF_DOUBLES(x + y)));
+  all.push_back(binary("x - y", OF_XY(x - y), OF_DOUBLES(x - y)));
+  all.push_back(binary("cmult", OF_XY(cmult(x, y)), OF_DOUBLES(x * y)));
+  all.push_back(binary("x / y", OF_XY(x / y), OF_DOUBLES(x / y)));
   all.back().low = 0.4, all.back().high = 2;
-  all.push_back(binary(
-      "cdiv", [](E x, E y) { return cdiv(x, y); }, [](double x, double y) { return x / y; }));
+  all.push_back(binary("cdiv", OF_XY(cdiv(x, y)), OF_DOUBLES(x / y)));
   all.back().low = 0.4, all.back().high = 2;
-  all.push_back(binary(
-      "pow", [](E x, E y) { return pow(x, y); },
-      [](double x, double y) { return std::pow(x, y); }));
+  all.push_back(binary("pow", OF_XY(pow(x, y)), OF_DOUBLES(std::pow(x, y))));
   all.back().low = 0.4, all.back().high = 2;
   all.back().extremes = {0, 1, 2};
-  all.push_back(binary(
-      "max", [](E x, E y) { return max(x, y); },
-      [](double x, double y) { return std::max(x, y); }));
+  all.push_back(binary("max", OF_XY(max(x, y)), OF_DOUBLES(std::max(x, y))));
   all.back().distinct = true;
   all.back().extremes = {-kInfinity, 1e30, -1e30};
-  all.push_back(binary(
-      "min", [](E x, E y) { return min(x, y); },
-      [](double x, double y) { return std::min(x, y); }));
+  all.push_back(binary("min", OF_XY(min(x, y)), OF_DOUBLES(std::min(x, y))));
   all.back().distinct = true;
   all.back().extremes = {-kInfinity, 1e30, -1e30};
 

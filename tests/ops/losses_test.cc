@@ -179,19 +179,18 @@ OpCase sparsemax_case(const std::string& form, bool each,
 
 }  // namespace
 
+#define OF_LIST(...) [=](const Expression& x, const List& v) { return __VA_ARGS__; }
+#define OF_LISTS(...) [=](const Expression& x, const Lists& v) { return __VA_ARGS__; }
+
 std::vector<OpCase> loss_cases() {
-  using E = const Expression&;
   std::vector<OpCase> all;
-  all.push_back(distance(
-      "l1_distance", [](E x, E y) { return l1_distance(x, y); },
-      [](double d) { return std::abs(d); }));
-  all.push_back(distance(
-      "huber_distance", [](E x, E y) { return huber_distance(x, y); },
-      [](double d) { return huber(d, 1.345); }));
+  all.push_back(
+      distance("l1_distance", OF_XY(l1_distance(x, y)), [](double d) { return std::abs(d); }));
+  all.push_back(distance("huber_distance", OF_XY(huber_distance(x, y)),
+                         [](double d) { return huber(d, 1.345); }));
   all.back().value_tolerance = 1e-6;  // the bound is a float
-  all.push_back(distance(
-      "huber_distance, bound 0.5", [](E x, E y) { return huber_distance(x, y, 0.5f); },
-      [](double d) { return huber(d, 0.5); }));
+  all.push_back(distance("huber_distance, bound 0.5", OF_XY(huber_distance(x, y, 0.5f)),
+                         [](double d) { return huber(d, 0.5); }));
 
   OpCase rank;
   rank.name = "pairwise_rank_loss";
@@ -215,53 +214,39 @@ std::vector<OpCase> loss_cases() {
     all.push_back(rank);
   }
 
-  all.push_back(hinge_case(
-      "vector", [](E x, List v) { return hinge(x, v); }, 1));
+  all.push_back(hinge_case("vector", OF_LIST(hinge(x, v)), 1));
   all.back().bad = {{{Dim({3, 2})}}};
-  all.push_back(hinge_case(
-      "integer, margin 0.3",
-      [](E x, List v) { return v.size() == 1 ? hinge(x, v[0], 0.3f) : hinge(x, v, 0.3f); },
-      static_cast<double>(0.3f)));
-  all.push_back(hinge_case(
-      "vector pointer", [](E x, List v) { return hinge(x, keep(v)); }, 1));
-  all.push_back(hinge_case(
-      "pointer", [](E x, List v) { return v.size() == 1 ? hinge(x, keep(v[0])) : hinge(x, v); },
-      1));
+  all.push_back(hinge_case("integer, margin 0.3",
+                           OF_LIST(v.size() == 1 ? hinge(x, v[0], 0.3f) : hinge(x, v, 0.3f)),
+                           static_cast<double>(0.3f)));
+  all.push_back(hinge_case("vector pointer", OF_LIST(hinge(x, keep(v))), 1));
+  all.push_back(
+      hinge_case("pointer", OF_LIST(v.size() == 1 ? hinge(x, keep(v[0])) : hinge(x, v)), 1));
 
   for (unsigned d : {0u, 1u}) {
     const std::string along = "along " + std::to_string(d);
-    all.push_back(hinge_dim_case(
-        "one list, " + along, d, false, [d](E x, const Lists& v) { return hinge_dim(x, v[0], d); },
-        1));
-    all.push_back(hinge_dim_case(
-        "a list for each, " + along, d, true,
-        [d](E x, const Lists& v) { return hinge_dim(x, v, d, 0.3f); }, static_cast<double>(0.3f)));
-    all.push_back(hinge_dim_case(
-        "pointer to one, " + along, d, false,
-        [d](E x, const Lists& v) { return hinge_dim(x, keep(v[0]), d); }, 1));
-    all.push_back(hinge_dim_case(
-        "pointer to many, " + along, d, true,
-        [d](E x, const Lists& v) { return hinge_dim(x, keep(v), d); }, 1));
+    all.push_back(
+        hinge_dim_case("one list, " + along, d, false, OF_LISTS(hinge_dim(x, v[0], d)), 1));
+    all.push_back(hinge_dim_case("a list for each, " + along, d, true,
+                                 OF_LISTS(hinge_dim(x, v, d, 0.3f)), static_cast<double>(0.3f)));
+    all.push_back(hinge_dim_case("pointer to one, " + along, d, false,
+                                 OF_LISTS(hinge_dim(x, keep(v[0]), d)), 1));
+    all.push_back(hinge_dim_case("pointer to many, " + along, d, true,
+                                 OF_LISTS(hinge_dim(x, keep(v), d)), 1));
   }
   all[all.size() - 8].bad = {{{Dim({3, 2, 2})}}};
 
-  all.push_back(poisson_case("vector", true, [](E x, List v) { return poisson_loss(x, v); }));
+  all.push_back(poisson_case("vector", true, OF_LIST(poisson_loss(x, v))));
   all.back().bad = {{{Dim({2})}}, {{Dim({0})}}};
-  all.push_back(poisson_case("integer", false, [](E x, List v) { return poisson_loss(x, v[0]); }));
-  all.push_back(
-      poisson_case("pointer", false, [](E x, List v) { return poisson_loss(x, keep(v[0])); }));
-  all.push_back(
-      poisson_case("vector pointer", true, [](E x, List v) { return poisson_loss(x, keep(v)); }));
+  all.push_back(poisson_case("integer", false, OF_LIST(poisson_loss(x, v[0]))));
+  all.push_back(poisson_case("pointer", false, OF_LIST(poisson_loss(x, keep(v[0])))));
+  all.push_back(poisson_case("vector pointer", true, OF_LIST(poisson_loss(x, keep(v)))));
 
-  all.push_back(sparsemax_case("one list", false,
-                               [](E x, const Lists& v) { return sparsemax_loss(x, v[0]); }));
+  all.push_back(sparsemax_case("one list", false, OF_LISTS(sparsemax_loss(x, v[0]))));
   all.back().bad = {{{Dim({3, 2})}}};
-  all.push_back(sparsemax_case("a list for each", true,
-                               [](E x, const Lists& v) { return sparsemax_loss(x, v); }));
-  all.push_back(sparsemax_case("pointer to one", false,
-                               [](E x, const Lists& v) { return sparsemax_loss(x, keep(v[0])); }));
-  all.push_back(sparsemax_case("pointer to many", true,
-                               [](E x, const Lists& v) { return sparsemax_loss(x, keep(v)); }));
+  all.push_back(sparsemax_case("a list for each", true, OF_LISTS(sparsemax_loss(x, v))));
+  all.push_back(sparsemax_case("pointer to one", false, OF_LISTS(sparsemax_loss(x, keep(v[0])))));
+  all.push_back(sparsemax_case("pointer to many", true, OF_LISTS(sparsemax_loss(x, keep(v)))));
   return all;
 }
 

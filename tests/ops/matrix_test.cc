@@ -69,7 +69,6 @@ OpCase pairwise(const std::string& name,
 }  // namespace
 
 std::vector<OpCase> matrix_cases() {
-  using E = const Expression&;
   std::vector<OpCase> all;
 
   OpCase product;
@@ -120,18 +119,15 @@ std::vector<OpCase> matrix_cases() {
                  {{Dim({2, 3}, 2), Dim({2}, 3)}}};
   all.push_back(columns);
 
-  all.push_back(pairwise(
-      "dot_product", [](E x, E y) { return dot_product(x, y); },
-      [](double x, double y) { return x * y; }));
-  all.push_back(pairwise(
-      "trace_of_product", [](E x, E y) { return trace_of_product(x, y); },
-      [](double x, double y) { return x * y; }));
-  all.push_back(pairwise(
-      "squared_distance", [](E x, E y) { return squared_distance(x, y); },
-      [](double x, double y) { return (x - y) * (x - y); }));
-  all.push_back(pairwise(
-      "binary_log_loss", [](E x, E y) { return binary_log_loss(x, y); },
-      [](double x, double y) { return -(y * std::log(x) + (1 - y) * std::log(1 - x)); }));
+  all.push_back(
+      pairwise("dot_product", OF_XY(dot_product(x, y)), [](double x, double y) { return x * y; }));
+  all.push_back(pairwise("trace_of_product", OF_XY(trace_of_product(x, y)),
+                         [](double x, double y) { return x * y; }));
+  all.push_back(pairwise("squared_distance", OF_XY(squared_distance(x, y)),
+                         [](double x, double y) { return (x - y) * (x - y); }));
+  all.push_back(pairwise("binary_log_loss", OF_XY(binary_log_loss(x, y)), [](double x, double y) {
+    return -(y * std::log(x) + (1 - y) * std::log(1 - x));
+  }));
   all.back().low = 0.1, all.back().high = 0.9;
   return all;
 }

@@ -157,41 +157,33 @@ std::vector<OpCase> cases_along() {
   const std::vector<unsigned> every = {0, 1, 2, 3};
   add_along(
       all, "sum_dim", [](E x, D d, bool b) { return sum_dim(x, d, b); }, sum_of, free);
-  all.push_back(whole(
-      "sum_rows", [](E x) { return sum_rows(x); }, {0}, false, sum_of, free));
-  all.push_back(whole(
-      "sum_cols", [](E x) { return sum_cols(x); }, {1}, false, sum_of, free));
+  all.push_back(whole("sum_rows", OF_X(sum_rows(x)), {0}, false, sum_of, free));
+  all.push_back(whole("sum_cols", OF_X(sum_cols(x)), {1}, false, sum_of, free));
   add_along(
       all, "mean_dim", [](E x, D d, bool b) { return mean_dim(x, d, b); }, mean_of_powers(1), some);
   add_along(
       all, "mean_dim of 3", [](E x, D d, bool b) { return mean_dim(x, d, b, 3); },
       mean_of_powers(1, 3), free);
-  all.push_back(whole(
-      "average_cols", [](E x) { return average_cols(x); }, {1}, false, mean_of_powers(1), some));
+  all.push_back(whole("average_cols", OF_X(average_cols(x)), {1}, false, mean_of_powers(1), some));
   for (unsigned r = 1; r <= 5; ++r) {
     const std::string power = " of power " + std::to_string(r);
     add_along(
         all, "moment_dim" + power, [r](E x, D d, bool b) { return moment_dim(x, d, r, b); },
         mean_of_powers(r), some, r == 3);
-    all.push_back(whole(
-        "moment_elems" + power, [r](E x) { return moment_elems(x, r); }, every, false,
-        mean_of_powers(r), some));
-    all.push_back(whole(
-        "moment_batches" + power, [r](E x) { return moment_batches(x, r); }, {}, true,
-        mean_of_powers(r), free));
+    all.push_back(whole("moment_elems" + power, OF_X(moment_elems(x, r)), every, false,
+                        mean_of_powers(r), some));
+    all.push_back(whole("moment_batches" + power, OF_X(moment_batches(x, r)), {}, true,
+                        mean_of_powers(r), free));
   }
-  all.push_back(whole(
-      "moment_dim, divided by 4", [](E x) { return moment_dim(x, {0}, 2, true, 4); }, {0}, true,
-      mean_of_powers(2, 4), free));
+  all.push_back(whole("moment_dim, divided by 4", OF_X(moment_dim(x, {0}, 2, true, 4)), {0}, true,
+                      mean_of_powers(2, 4), free));
   add_along(
       all, "std_dim", [](E x, D d, bool b) { return std_dim(x, d, b); }, deviation(), apart);
   add_along(
       all, "std_dim of 3", [](E x, D d, bool b) { return std_dim(x, d, b, 3); }, deviation(3),
       positive);
-  all.push_back(whole(
-      "std_elems", [](E x) { return std_elems(x); }, every, false, deviation(), apart));
-  all.push_back(whole(
-      "std_batches", [](E x) { return std_batches(x); }, {}, true, deviation(), apart));
+  all.push_back(whole("std_elems", OF_X(std_elems(x)), every, false, deviation(), apart));
+  all.push_back(whole("std_batches", OF_X(std_batches(x)), {}, true, deviation(), apart));
   for (unsigned d = 0; d < 3; ++d) {
     all.push_back(along_one(
         "max_dim", [](E x, unsigned k) { return max_dim(x, k); }, d,

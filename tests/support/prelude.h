@@ -20,3 +20,8 @@
 
 #include "dynet-like/dynet.h"
 #include "tests/support/catch.h"
+
+// Expressions as functions of one or two operands, for tables.
+#define OF_X(...) [=](const dynet::Expression& x) { return __VA_ARGS__; }
+#define OF_XY(...) \
+  [=](const dynet::Expression& x, const dynet::Expression& y) { return __VA_ARGS__; }
