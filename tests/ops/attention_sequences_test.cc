@@ -19,8 +19,7 @@ std::vector<float> numbers(std::size_t n, std::uint64_t key, double deviation = 
   return v;
 }
 Parameter some(ParameterCollection& model, const Dim& d, std::uint64_t key) {
-  Parameter p = model.add_parameters(d);
-  p.set_value(numbers(d.size(), key));
+  Parameter p = model.add_parameters(d, ParameterInitFromVector(numbers(d.size(), key)));
   return p;
 }
 
@@ -198,8 +197,7 @@ TEST_CASE("attention: scores of any size") {
     values.push_back(static_cast<float>(j % 3));
   }
   ParameterCollection model;
-  Parameter p = model.add_parameters({1, 3});
-  p.set_value({1, -1, 0});
+  Parameter p = model.add_parameters({1, 3}, ParameterInitFromVector({1, -1, 0}));
   ComputationGraph g;
   const Expression q = parameter(g, p), k = input(g, {1, kKeys}, keys),
                    v = input(g, {1, kKeys}, values);

@@ -177,8 +177,7 @@ TEST_CASE("max, min: the first of several equal elements gets the gradient; a Na
 TEST_CASE("pow: negative numbers have whole powers") {
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({4});
-  p.set_value({-2, -1, 0, 3});
+  Parameter p = model.add_parameters({4}, ParameterInitFromVector({-2, -1, 0, 3}));
   const Expression y = pow(parameter(g, p), input(g, 3));
   CHECK(as_vector(y.value()) == std::vector<float>{-8, -1, 0, 27});
   g.backward(sum_elems(y));
@@ -191,8 +190,7 @@ TEST_CASE("logsumexp: the gradient is zero where all operands are masked") {
   const float masked = -std::numeric_limits<float>::infinity();
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({2});
-  p.set_value({masked, 1});
+  Parameter p = model.add_parameters({2}, ParameterInitFromVector({masked, 1}));
   const Expression x = parameter(g, p), mask = constant(g, {2}, masked);
   const Expression y = logsumexp({x, mask, mask});
   CHECK(as_vector(y.value()) == std::vector<float>{masked, 1});

@@ -352,8 +352,7 @@ TEST_CASE("convolution: equal elements, NaN, and what is all the same") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({2, 2});
-  p.set_value({1, 1, 1, 1});
+  Parameter p = model.add_parameters({2, 2}, ParameterInitFromVector({1, 1, 1, 1}));
   const Expression x = parameter(g, p);
   g.backward(maxpooling2d(x, {2, 2}, {1, 1}));
   CHECK(as_vector(p.gradients()) == V{1, 0, 0, 0});

@@ -128,8 +128,7 @@ TEST_CASE("crf: with scores of zero the partition function counts sequences") {
 TEST_CASE("crf: the gradient of the log-partition is the marginals, which add up to one") {
   const Chain c(5, 9, 3);
   ParameterCollection model;
-  Parameter e = model.add_parameters({5, 9});
-  e.set_value(c.emissions);
+  Parameter e = model.add_parameters({5, 9}, ParameterInitFromVector(c.emissions));
   ComputationGraph g;
   Scores x(g, c);
   x.e = parameter(g, e);

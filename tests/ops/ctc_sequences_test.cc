@@ -155,8 +155,7 @@ TEST_CASE("ctc: probabilities of exactly zero and one") {
   std::vector<float> sure(3 * 4, kForbidden);
   sure[1] = sure[3 + 1] = sure[6] = sure[9 + 2] = 0;
   ParameterCollection model;
-  Parameter p = model.add_parameters({3, 4});
-  p.set_value(sure);
+  Parameter p = model.add_parameters({3, 4}, ParameterInitFromVector(sure));
   ComputationGraph g;
   const Expression x = parameter(g, p);
   const std::vector<unsigned> y = {1, 2}, other = {2, 1};
@@ -179,8 +178,8 @@ TEST_CASE("ctc: the gradient of the loss is minus the alignment, whose columns a
   constexpr unsigned kSymbols = 5, kFrames = 40;
   const std::vector<unsigned> y = {1, 3, 3, 2, 4, 1, 1};
   ParameterCollection model;
-  Parameter p = model.add_parameters({kSymbols, kFrames});
-  p.set_value(some_scores(kSymbols, kFrames, 4));
+  Parameter p = model.add_parameters({kSymbols, kFrames},
+                                     ParameterInitFromVector(some_scores(kSymbols, kFrames, 4)));
   ComputationGraph g;
   const Expression x = parameter(g, p), loss = ctc_loss(x, y);
   const std::vector<float> probabilities = as_vector(ctc_alignment(x, y).value());
@@ -218,8 +217,8 @@ TEST_CASE("ctc: long utterances lose nothing") {
   std::vector<unsigned> y;
   for (unsigned k = 0; k < 300; ++k) y.push_back(1 + k * 7 % 19);
   ParameterCollection model;
-  Parameter p = model.add_parameters({kSymbols, kFrames});
-  p.set_value(some_scores(kSymbols, kFrames, 5));
+  Parameter p = model.add_parameters({kSymbols, kFrames},
+                                     ParameterInitFromVector(some_scores(kSymbols, kFrames, 5)));
   ComputationGraph g;
   const Expression loss = ctc_loss(log_softmax(3 * parameter(g, p)), y);
   Executor<double> in_double(g.store());

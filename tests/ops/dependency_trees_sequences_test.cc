@@ -253,8 +253,7 @@ TEST_CASE("dependency trees: heads of the root and of a word itself may be anyth
     const auto all = [&](const std::vector<float>& scores) {
       ComputationGraph g;
       ParameterCollection model;
-      Parameter a = model.add_parameters(arcs_of(n));
-      a.set_value(scores);
+      Parameter a = model.add_parameters(arcs_of(n), ParameterInitFromVector(scores));
       const Expression x = parameter(g, a), p = dependency_marginals(x, rules),
                        y = dependency_log_partition(x, rules) + dependency_entropy(x, rules) +
                            dependency_log_prob(x, heads, rules) + squared_norm(p);

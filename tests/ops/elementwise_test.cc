@@ -120,8 +120,7 @@ TEST_CASE("elementwise: steps pass the gradient on, or none") {
     for (const GradientMode mode : {zero_gradient, straight_through_gradient}) {
       ComputationGraph g;
       ParameterCollection model;
-      Parameter p = model.add_parameters({3});
-      p.set_value({0.25f, -1.75f, 2.0f});
+      Parameter p = model.add_parameters({3}, ParameterInitFromVector({0.25f, -1.75f, 2.0f}));
       const Expression y = step(parameter(g, p), mode, SourceLocation::current());
       g.backward(sum_elems(cmult(y, input(g, {3}, {1, 2, 3}))));
       CHECK(as_vector(p.gradients()) ==

@@ -66,8 +66,7 @@ DYNET_OP_TESTS("flow", flow_cases())
 TEST_CASE("flow: gradients on their way") {
   using V = std::vector<float>;
   ParameterCollection model;
-  Parameter p = model.add_parameters({3});
-  p.set_value({3, 5, 5});
+  Parameter p = model.add_parameters({3}, ParameterInitFromVector({3, 5, 5}));
   const auto gradient = [&](const std::function<Expression(const Expression&)>& f) {
     ComputationGraph g;
     const Expression weights = input(g, {3}, {1, 2, 3});

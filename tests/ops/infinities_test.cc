@@ -149,8 +149,7 @@ std::vector<Pair> reductions() {
 void check(const Case& c, const Prepare& prepare) {
   INFO(c.name << " of " << c.x[0] << ", " << c.x[1] << ", " << c.x[2]);
   ParameterCollection model;
-  Parameter p = model.add_parameters({3});
-  p.set_value(c.x);
+  Parameter p = model.add_parameters({3}, ParameterInitFromVector(c.x));
   ComputationGraph g;
   prepare(g);
   const Expression y = c.build(parameter(g, p));
@@ -170,8 +169,7 @@ void check_long(const Prepare& prepare, unsigned length, unsigned place) {
   x[length - 1 - place] = -kInf;
   for (const unsigned along : {0u, 1u}) {
     ParameterCollection model;
-    Parameter p = model.add_parameters({length});
-    p.set_value(x);
+    Parameter p = model.add_parameters({length}, ParameterInitFromVector(x));
     ComputationGraph g;
     prepare(g);
     const Expression y =

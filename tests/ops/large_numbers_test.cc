@@ -63,8 +63,7 @@ void check_large_numbers(const std::function<void(ComputationGraph&)>& prepare) 
   for (const Case& c : cases) {
     const auto run = [&](float unit) {
       ParameterCollection model;
-      Parameter p = model.add_parameters(matrix, ParameterInitConst(0));
-      p.set_value(times(numbers, unit));
+      Parameter p = model.add_parameters(matrix, ParameterInitFromVector(times(numbers, unit)));
       ComputationGraph g;
       prepare(g);
       const Expression y = c.build(parameter(g, p));

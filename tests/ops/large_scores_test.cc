@@ -79,8 +79,7 @@ void check(const MakeRunner<float>& make) {
       for (std::size_t k = 0; k < scores.size(); ++k)
         scores[k] = static_cast<float>(random.normal(drawn++)) +
                     (x.empty() ? c.level(static_cast<unsigned>(k) % d.rows()) : 0);
-      Parameter p = model.add_parameters(d, ParameterInitConst(0));
-      p.set_value(scores);
+      Parameter p = model.add_parameters(d, ParameterInitFromVector(scores));
       x.push_back(parameter(g, p));
     }
     const Expression entropy = c.build(x);

@@ -255,8 +255,7 @@ DYNET_OP_TESTS("losses", loss_cases())
 TEST_CASE("losses: indices behind pointers are read at every forward") {
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({3});
-  p.set_value({1, 2, 4});
+  Parameter p = model.add_parameters({3}, ParameterInitFromVector({1, 2, 4}));
   const Expression x = parameter(g, p), two = concatenate_to_batch({x, x});
   unsigned one = 2, count = 0;
   List list = {0}, support = {2};

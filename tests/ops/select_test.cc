@@ -122,8 +122,7 @@ TEST_CASE("select: a range under its old name") {
 TEST_CASE("select: indices behind a pointer belong to the forward that read them") {
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({2, 1});
-  p.set_value({1, 2});
+  Parameter p = model.add_parameters({2, 1}, ParameterInitFromVector({1, 2}));
   std::vector<unsigned> v = {1, 1};
   const Expression y = transpose(select_rows(parameter(g, p), &v)) * input(g, {2}, {1, 3});
   g.forward(y);

@@ -290,8 +290,7 @@ DYNET_OP_TESTS("selection", selection_cases())
 TEST_CASE("nobackprop: no gradient goes through") {
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({2});
-  p.set_value({3, 4});
+  Parameter p = model.add_parameters({2}, ParameterInitFromVector({3, 4}));
   const Expression x = parameter(g, p);
   const Expression stopped = nobackprop(square(x));
   g.backward(sum_elems(stopped));
@@ -349,8 +348,7 @@ TEST_CASE("pick: every way to give indices") {
 TEST_CASE("pick: indices behind a pointer belong to the forward that read them") {
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({3});
-  p.set_value({1, 2, 3});
+  Parameter p = model.add_parameters({3}, ParameterInitFromVector({1, 2, 3}));
   unsigned u = 2;
   const Expression y = pick(parameter(g, p), &u);
   g.forward(y);

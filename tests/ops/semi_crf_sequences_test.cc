@@ -164,8 +164,7 @@ TEST_CASE("semi crf: segments of one word are a linear chain") {
 TEST_CASE("semi crf: the gradient of the log-partition is the marginals, one segment a word") {
   const SegmentScores c = some_scores(3, 4, 9, 3);
   ParameterCollection model;
-  Parameter e = model.add_parameters({12, 9});
-  e.set_value(c.scores);
+  Parameter e = model.add_parameters({12, 9}, ParameterInitFromVector(c.scores));
   ComputationGraph g;
   Scores x(g, c);
   x.x = parameter(g, e);

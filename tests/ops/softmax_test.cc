@@ -224,8 +224,7 @@ TEST_CASE("softmax: probabilities and gradients are zero when all scores are mas
   const float masked = -std::numeric_limits<float>::infinity();
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({3});
-  p.set_value({masked, masked, masked});
+  Parameter p = model.add_parameters({3}, ParameterInitFromVector({masked, masked, masked}));
   const Expression x = parameter(g, p);
   CHECK(as_vector(softmax(x).value()) == std::vector<float>{0, 0, 0});
   CHECK(as_vector(log_softmax(x).value()) == std::vector<float>{masked, masked, masked});
@@ -256,8 +255,7 @@ TEST_CASE("softmax: a masked score is exactly zero") {
 TEST_CASE("pickneglogsoftmax: classes behind pointers are read at every forward") {
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({3});
-  p.set_value({1, 2, 3});
+  Parameter p = model.add_parameters({3}, ParameterInitFromVector({1, 2, 3}));
   const Expression x = parameter(g, p);
   unsigned one = 0;
   std::vector<unsigned> two = {0, 1};
@@ -294,8 +292,7 @@ TEST_CASE("softmax: every operation handles a wholly masked column") {
   const float masked = -std::numeric_limits<float>::infinity();
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({2, 2});
-  p.set_value({masked, masked, 1, 1});
+  Parameter p = model.add_parameters({2, 2}, ParameterInitFromVector({masked, masked, 1, 1}));
   const Expression x = parameter(g, p), half = constant(g, {2, 2}, 0.75f);
   CHECK(as_vector(logsumexp_dim(x, 0).value())[0] == masked);
   CHECK(as_vector(sparsemax(x).value()) == std::vector<float>{0, 0, 0.5f, 0.5f});
@@ -324,8 +321,7 @@ TEST_CASE("softmax: lines longer, and lines beside more others, than are compute
     INFO("along " << d);
     ComputationGraph g;
     ParameterCollection model;
-    Parameter p = model.add_parameters({kRows, kCols});
-    p.set_value(scores);
+    Parameter p = model.add_parameters({kRows, kCols}, ParameterInitFromVector(scores));
     const Expression x = parameter(g, p), w = input(g, {kRows, kCols}, weights);
     const Expression sums = logsumexp_dim(x, d), shares = softmax(x, d);
     const unsigned lines = d == 0 ? kCols : kRows, length = d == 0 ? kRows : kCols;

@@ -100,8 +100,7 @@ TEST_CASE("span trees: with scores of zero the partition function counts trees")
 TEST_CASE("span trees: the gradient of the log-partition is the marginals, 2n - 1 spans a tree") {
   const SpanScores s = some_span_scores(9, 3, 5);
   ParameterCollection model;
-  Parameter spans = model.add_parameters({9, 9, 3});
-  spans.set_value(s.spans);
+  Parameter spans = model.add_parameters({9, 9, 3}, ParameterInitFromVector(s.spans));
   ComputationGraph g;
   const Expression x = parameter(g, spans), m = span_marginals(x), log_z = span_log_partition(x);
   const std::vector<float> p = as_vector(m.value());
@@ -181,8 +180,7 @@ TEST_CASE("span trees: where all is forbidden marginals, entropy and gradients a
   SpanScores s = some_span_scores(4, 2, 6);
   for (unsigned k = 0; k < 2; ++k) s.spans[(k * 4 + 2) * 4 + 2] = kForbidden;  // a word
   ParameterCollection model;
-  Parameter spans = model.add_parameters({4, 4, 2});
-  spans.set_value(s.spans);
+  Parameter spans = model.add_parameters({4, 4, 2}, ParameterInitFromVector(s.spans));
   ComputationGraph g;
   const Expression x = parameter(g, spans);
   const Expression each[] = {span_log_partition(x), span_log_prob(x, left_branching(4, 1)),
@@ -292,8 +290,7 @@ TEST_CASE("span trees: gradients of more words and labels than a vector has lane
   for (const unsigned n : {8u, 17u}) {
     const SpanScores s = some_span_scores(n, 3, n);
     ParameterCollection model;
-    Parameter spans = model.add_parameters({n, n, 3});
-    spans.set_value(s.spans);
+    Parameter spans = model.add_parameters({n, n, 3}, ParameterInitFromVector(s.spans));
     ComputationGraph g;
     const Expression x = parameter(g, spans);
     const Expression loss = span_entropy(x) + squared_norm(span_marginals(x)) -
@@ -311,8 +308,7 @@ TEST_CASE("span trees: pieces of columns are put together") {
     scores[(std::size_t{y.label} * kWords + y.last) * kWords + y.first] = 0.5f;
   scores[(std::size_t{299}) * kWords + 299] = 0.5f + std::log(3.0f);
   ParameterCollection model;
-  Parameter spans = model.add_parameters({kWords, kWords, 2});
-  spans.set_value(scores);
+  Parameter spans = model.add_parameters({kWords, kWords, 2}, ParameterInitFromVector(scores));
   ComputationGraph g;
   const Expression x = parameter(g, spans);
   const Expression log_z = span_log_partition(x);
