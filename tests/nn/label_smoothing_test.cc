@@ -32,10 +32,7 @@ TEST_CASE("label smoothing: the cross entropy to a smoothed distribution") {
     const Expression many = label_smoothed_loss(parameter(cg, scores), {1, 3, 4}, smoothing);
     CHECK(many.dim() == Dim({1}, 3));
     CHECK(as_vector(many.value())[1] == Approx(as_scalar(one.value())));
-    const GradientReport report = check_gradients(sum_batches(losses) + sum_batches(many));
-    INFO(report);
-    CHECK(report.ok());
-    CHECK(report.parameters == 1);
+    check_slopes(sum_batches(losses) + sum_batches(many), 1);
   }
 }
 

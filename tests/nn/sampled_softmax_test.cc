@@ -185,10 +185,7 @@ TEST_CASE("sampled softmax: gradients, of the rows that a loss reads alone") {
         concatenate_to_batch({parameter(cg, x), input(cg, {kRep}, numbers(kRep, 4))});
     const Expression loss =
         sum_batches(noise ? softmax.nce_loss(rep, {400, 3}) : softmax.sampled_loss(rep, {400, 3}));
-    const GradientReport report = check_gradients(loss);
-    INFO(report);
-    CHECK(report.ok());
-    CHECK(report.parameters == 3);
+    check_slopes(loss, 3);
     model.reset_gradient();
     cg.backward(loss);
     const LookupParameter table = softmax.get_parameter_collection().lookup_parameters_list()[0];

@@ -221,10 +221,7 @@ void check_builder(unsigned in, N... n) {
   };
   {
     ComputationGraph g;
-    const GradientReport report = check_gradients(loss(tree, g, true));
-    INFO(report);
-    CHECK(report.ok());
-    CHECK(report.parameters > 5);
+    check_slopes(loss(tree, g, true));
   }
   {
     ComputationGraph g;

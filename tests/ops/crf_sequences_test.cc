@@ -111,7 +111,7 @@ TEST_CASE("crf: the gradient of the log-partition is the marginals, which add up
   ComputationGraph g;
   Scores x(g, c);
   x.e = parameter(g, e);
-  const std::vector<float> p = check_slope(e, x.log_z(), x.marginals());
+  const std::vector<float> p = check_marginals(e, x.log_z(), x.marginals());
   for (unsigned t = 0; t < 9; ++t)
     CHECK(std::accumulate(p.begin() + t * 5, p.begin() + (t + 1) * 5, 0.0) ==
           Approx(1).epsilon(1e-6));

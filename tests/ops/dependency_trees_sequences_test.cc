@@ -99,7 +99,7 @@ TEST_CASE(
       ComputationGraph g;
       const Expression x = parameter(g, a);
       const std::vector<float> p =
-          check_slope(a, dependency_log_partition(x, rules), dependency_marginals(x, rules));
+          check_marginals(a, dependency_log_partition(x, rules), dependency_marginals(x, rules));
       for (unsigned d = 1; d <= n; ++d)
         CHECK(std::accumulate(p.begin() + d * (n + 1), p.begin() + (d + 1) * (n + 1), 0.0) ==
               Approx(1).epsilon(1e-5));

@@ -140,7 +140,7 @@ TEST_CASE("semi crf: the gradient of the log-partition is the marginals, one seg
   ComputationGraph g;
   Scores x(g, c);
   x.x = parameter(g, e);
-  const std::vector<float> p = check_slope(e, x.log_z(), x.marginals());
+  const std::vector<float> p = check_marginals(e, x.log_z(), x.marginals());
   for (unsigned word = 0; word < 9; ++word) {
     double sum = 0;
     for (unsigned t = word; t < 9; ++t)

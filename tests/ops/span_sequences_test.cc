@@ -87,7 +87,7 @@ TEST_CASE("span trees: the gradient of the log-partition is the marginals, 2n - 
   Parameter spans = model.add_parameters({9, 9, 3}, ParameterInitFromVector(s.spans));
   ComputationGraph g;
   const Expression x = parameter(g, spans);
-  const std::vector<float> p = check_slope(spans, span_log_partition(x), span_marginals(x));
+  const std::vector<float> p = check_marginals(spans, span_log_partition(x), span_marginals(x));
   CHECK(std::accumulate(p.begin(), p.end(), 0.0) == Approx(17).epsilon(1e-6));
   for (unsigned i = 0; i < 9; ++i) {  // a word is in every tree
     double word = 0;
