@@ -12,6 +12,7 @@ namespace {
 struct Builders : Bench {
   ParameterCollection pc;
   LSTMBuilder empty, fresh{1, 2, 2, pc}, ready{1, 2, 2, pc}, reading{1, 2, 2, pc};
+  LSTMBuilder moved{1, 2, 2, pc};  // into another graph, without a sequence
   LSTMBuilder deeper{2, 2, 2, pc};
   SimpleRNNBuilder simple{1, 2, 2, pc};
   SparseLSTMBuilder sparse{1, 2, 2, pc};
@@ -28,6 +29,10 @@ struct Builders : Bench {
   Builders() {
     for (RNNBuilder* b : std::vector<RNNBuilder*>{&ready, &reading, &simple, &gru}) b->new_graph(g);
     for (RNNBuilder* b : std::vector<RNNBuilder*>{&reading, &simple, &gru}) b->start_new_sequence();
+    for (int k = 0; k < 2; ++k) {
+      moved.new_graph(g);
+      if (k == 0) moved.start_new_sequence();
+    }
     for (TreeLSTMBuilder* b : std::vector<TreeLSTMBuilder*>{&tree, &pairs}) {
       b->new_graph(g);
       b->start_new_sequence();
@@ -69,6 +74,9 @@ std::vector<Mistake> Builders::sequence_mistakes() {
       REFUSED(ready.get_h(P(0)), "get_s: " + no_sequence),
       REFUSED(ready.final_s(), "get_s: " + no_sequence),
       REFUSED(ready.back(), "back: " + no_sequence),
+      REFUSED(ready.final_h(), "get_s: " + no_sequence),
+      REFUSED(moved.add_input(x), "add_input: " + no_sequence),
+      REFUSED(moved.back(), "back: " + no_sequence),
       REFUSED(ready.start_new_sequence({x}),
               "start_new_sequence: the initial state has 2 components, got 1"),
       REFUSED(gru.start_new_sequence({x, x}),
