@@ -90,6 +90,20 @@ inline State rnn_step(const dynet::SimpleRNNBuilder& builder, unsigned layers, u
   return after;
 }
 
+/// An error with such a part of a sentence, thrown at a line.
+template <class F>
+void throws_here(F&& use, const std::string& part, unsigned line) {
+  try {
+    use();
+    FAIL("nothing was thrown, expected: " << part);
+  } catch (const dynet::Error& e) {
+    INFO(e.what());
+    CHECK(std::string(e.what()).find(part) != std::string::npos);
+    CHECK(e.where().line == line);
+    CHECK(std::string(e.where().file).find("tests/nn/") != std::string::npos);
+  }
+}
+
 /// The largest difference.
 inline double difference(const Vector& a, const std::vector<float>& b) {
   if (a.size() != b.size()) return INFINITY;

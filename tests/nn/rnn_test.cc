@@ -6,23 +6,7 @@ using namespace dynet;
 using naive::difference;
 using naive::numbers;
 using naive::State;
-
-namespace {
-
-template <class F>
-void throws_here(F&& use, const std::string& part, unsigned line) {
-  try {
-    use();
-    FAIL("nothing was thrown, expected: " << part);
-  } catch (const Error& e) {
-    INFO(e.what());
-    CHECK(std::string(e.what()).find(part) != std::string::npos);
-    CHECK(e.where().line == line);
-    CHECK(std::string(e.where().file) == __FILE__);
-  }
-}
-
-}  // namespace
+using naive::throws_here;
 
 TEST_CASE("a simple RNN with auxiliary inputs computes what the textbook says") {
   for (const unsigned layers : {1u, 2u, 3u})

@@ -7,6 +7,7 @@ using namespace dynet;
 using naive::difference;
 using naive::numbers;
 using naive::State;
+using naive::throws_here;
 using naive::Vector;
 
 namespace {
@@ -85,18 +86,6 @@ void check_states(TreeLSTMBuilder& tree, const std::vector<State>& states) {
   }
   CHECK(as_vector(tree.final_h().back().value()) == as_vector(tree.back().value()));
   CHECK(tree.final_s().size() == 2 * kLayers);
-}
-
-template <class F>
-void throws_here(F&& use, const std::string& part, unsigned line) {
-  try {
-    use();
-    FAIL("nothing was thrown, expected: " << part);
-  } catch (const Error& e) {
-    INFO(e.what());
-    CHECK(std::string(e.what()).find(part) != std::string::npos);
-    CHECK(e.where().line == line);
-  }
 }
 
 }  // namespace

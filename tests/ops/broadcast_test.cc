@@ -35,11 +35,7 @@ OpCase binary(const std::string& name,
   c.reference = [f](const Arrays& x) {
     return zip(x, [&](const std::vector<double>& v) { return f(v[0], v[1]); });
   };
-  c.bad = {{{Dim({2}), Dim({3})}},
-           {{Dim({2, 3}), Dim({3, 2})}},
-           {{Dim({2}, 2), Dim({2}, 3)}},
-           {{Dim({4, 1, 2}), Dim({4, 1, 3})}},
-           {{Dim({0}), Dim({2})}}};
+  c.bad = bad_shapes("{2} {3} | {2,3} {3,2} | {2X2} {2X3} | {4,1,2} {4,1,3} | {0} {2}");
   return c;
 }
 
@@ -79,9 +75,7 @@ std::vector<OpCase> broadcast_cases() {
   c.shapes = several;
   c.build = [](const Operand& x) { return sum(x); };
   c.reference = [](const Arrays& x) { return zip(x, sum_of); };
-  c.bad = {{{}, Throws::argument_error},
-           {{Dim({2}), Dim({2}), Dim({3})}},
-           {{Dim({2}, 2), Dim({2}), Dim({2}, 3)}}};
+  c.bad = bad_shapes("argument: | {2} {2} {3} | {2X2} {2} {2X3}");
   all.push_back(c);
   c.name = "average";
   c.build = [](const Operand& x) { return average(x); };

@@ -122,7 +122,7 @@ OpCase utterances(
   c.float_tolerance = 1e-4;
   c.draws = 100;
   c.extremes = {-1e4, 1e4, 0, -kInfinity};
-  c.bad = {{{Dim({2, 3, 2})}}};
+  c.bad = bad_shapes("{2,3,2}");
   return c;
 }
 

@@ -62,7 +62,7 @@ OpCase of_square(const std::string& name, Expression (*op)(const Expression&, So
   c.reference = [reference](const Arrays& x) { return reference(x[0]); };
   c.low = -0.5;
   c.high = 0.5;
-  c.bad = {{{Dim({2, 3})}}, {{Dim({2, 2, 2})}}, {{Dim({2})}}};
+  c.bad = bad_shapes("{2,3} | {2,2,2} | {2}");
   return c;
 }
 
@@ -87,10 +87,7 @@ OpCase circular(const std::string& name,
       return sum;
     });
   };
-  c.bad = {{{Dim({2}), Dim({3})}},
-           {{Dim({2, 2}), Dim({2, 2})}},
-           {{Dim({2}), Dim({2, 2})}},
-           {{Dim({2}, 2), Dim({2}, 3)}}};
+  c.bad = bad_shapes("{2} {3} | {2,2} {2,2} | {2} {2,2} | {2X2} {2X3}");
   return c;
 }
 

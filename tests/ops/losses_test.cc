@@ -39,7 +39,7 @@ OpCase distance(const std::string& name,
   c.distinct = true;
   c.same_operand = false;
   c.extremes = {1e15, -1e15, 0};
-  c.bad = {{{Dim({2}), Dim({3})}}, {{Dim({2, 3}), Dim({3, 2})}}, {{Dim({2}, 2), Dim({2}, 3)}}};
+  c.bad = bad_shapes("{2} {3} | {2,3} {3,2} | {2X2} {2X3}");
   return c;
 }
 
@@ -210,12 +210,12 @@ std::vector<OpCase> loss_cases() {
     };
     rank.low = -1.37;
     rank.distinct = true;
-    rank.bad = {{{Dim({2}), Dim({3})}}, {{Dim({2}, 2), Dim({2}, 3)}}};
+    rank.bad = bad_shapes("{2} {3} | {2X2} {2X3}");
     all.push_back(rank);
   }
 
   all.push_back(hinge_case("vector", OF_LIST(hinge(x, v)), 1));
-  all.back().bad = {{{Dim({3, 2})}}};
+  all.back().bad = bad_shapes("{3,2}");
   all.push_back(hinge_case("integer, margin 0.3",
                            OF_LIST(v.size() == 1 ? hinge(x, v[0], 0.3f) : hinge(x, v, 0.3f)),
                            static_cast<double>(0.3f)));
@@ -234,16 +234,16 @@ std::vector<OpCase> loss_cases() {
     all.push_back(hinge_dim_case("pointer to many, " + along, d, true,
                                  OF_LISTS(hinge_dim(x, keep(v), d)), 1));
   }
-  all[all.size() - 8].bad = {{{Dim({3, 2, 2})}}};
+  all[all.size() - 8].bad = bad_shapes("{3,2,2}");
 
   all.push_back(poisson_case("vector", true, OF_LIST(poisson_loss(x, v))));
-  all.back().bad = {{{Dim({2})}}, {{Dim({0})}}};
+  all.back().bad = bad_shapes("{2} | {0}");
   all.push_back(poisson_case("integer", false, OF_LIST(poisson_loss(x, v[0]))));
   all.push_back(poisson_case("pointer", false, OF_LIST(poisson_loss(x, keep(v[0])))));
   all.push_back(poisson_case("vector pointer", true, OF_LIST(poisson_loss(x, keep(v)))));
 
   all.push_back(sparsemax_case("one list", false, OF_LISTS(sparsemax_loss(x, v[0]))));
-  all.back().bad = {{{Dim({3, 2})}}};
+  all.back().bad = bad_shapes("{3,2}");
   all.push_back(sparsemax_case("a list for each", true, OF_LISTS(sparsemax_loss(x, v))));
   all.push_back(sparsemax_case("pointer to one", false, OF_LISTS(sparsemax_loss(x, keep(v[0])))));
   all.push_back(sparsemax_case("pointer to many", true, OF_LISTS(sparsemax_loss(x, keep(v)))));

@@ -62,7 +62,7 @@ OpCase pairwise(const std::string& name,
       return sum;
     });
   };
-  c.bad = {{{Dim({2}), Dim({3})}}, {{Dim({2, 3}), Dim({3, 2})}}, {{Dim({2}, 2), Dim({2}, 3)}}};
+  c.bad = bad_shapes("{2} {3} | {2,3} {3,2} | {2X2} {2X3}");
   return c;
 }
 
@@ -81,11 +81,7 @@ std::vector<OpCase> matrix_cases() {
   product.build = [](const Operand& x) { return x[0] * x[1]; };
   product.reference = [](const Arrays& x) { return multiply(x[0], x[1]); };
   product.shared = {0};
-  product.bad = {{{Dim({2, 3}), Dim({2})}},
-                 {{Dim({2}), Dim({2})}},
-                 {{Dim({2, 3}, 2), Dim({3}, 3)}},
-                 {{Dim({2, 3, 2}), Dim({3})}},
-                 {{Dim({2, 3}), Dim({3, 1, 2})}}};
+  product.bad = bad_shapes("{2,3} {2} | {2} {2} | {2,3X2} {3X3} | {2,3,2} {3} | {2,3} {3,1,2}");
   all.push_back(product);
 
   OpCase transform;
@@ -94,15 +90,9 @@ std::vector<OpCase> matrix_cases() {
   transform.build = [](const Operand& x) { return affine_transform(x); };
   transform.reference = affine;
   transform.shared = {0, 1, 3};
-  transform.bad = {{{}, Throws::argument_error},
-                   {{Dim({2}), Dim({2, 3})}, Throws::argument_error},
-                   {{Dim({2}), Dim({2, 3}), Dim({2})}},
-                   {{Dim({3}), Dim({2, 3}), Dim({3})}},
-                   {{Dim({2, 3}), Dim({2, 3}), Dim({3, 2})}},
-                   {{Dim({2}), Dim({2, 3}), Dim({3}), Dim({1, 3}), Dim({3})}},
-                   {{Dim({2}), Dim({2, 3}, 2), Dim({3}, 3)}},
-                   {{Dim({2}, 2), Dim({2, 3}), Dim({3}, 3)}},
-                   {{Dim({2, 1, 2}), Dim({2, 3}), Dim({3})}}};
+  transform.bad = bad_shapes(
+      "argument: | argument: {2} {2,3} | {2} {2,3} {2} | {3} {2,3} {3} | {2,3} {2,3} {3,2} | {2} "
+      "{2,3} {3} {1,3} {3} | {2} {2,3X2} {3X3} | {2X2} {2,3} {3X3} | {2,1,2} {2,3} {3}");
   all.push_back(transform);
 
   OpCase columns;
@@ -113,10 +103,7 @@ std::vector<OpCase> matrix_cases() {
   };
   columns.build = [](const Operand& x) { return colwise_add(x[0], x[1]); };
   columns.reference = [](const Arrays& x) { return add(x[0], x[1]); };
-  columns.bad = {{{Dim({2, 3}), Dim({3})}},
-                 {{Dim({2, 3}), Dim({2, 3})}},
-                 {{Dim({2, 3, 2}), Dim({2})}},
-                 {{Dim({2, 3}, 2), Dim({2}, 3)}}};
+  columns.bad = bad_shapes("{2,3} {3} | {2,3} {2,3} | {2,3,2} {2} | {2,3X2} {2X3}");
   all.push_back(columns);
 
   all.push_back(
