@@ -208,10 +208,6 @@ TEST_CASE("dropout of every recurrent network uses one mask for the whole sequen
     rnn->start_new_sequence();
     CHECK(naive::drawn(rnn->add_input(input(g, {kIn}, numbers(kIn, 1))), before).empty());
   }
-  ParameterCollection pc;
-  CoupledLSTMBuilder lstm(1, 2, 3, pc);
-  CHECK_THROWS_AS(lstm.set_dropout(0, 0, 1.0f), ArgumentError);
-  CHECK_THROWS_AS(lstm.set_dropout(0, 0, -0.1f), ArgumentError);
 }
 
 TEST_CASE("masked steps give padded sequences the states that they have alone") {
@@ -307,12 +303,8 @@ void made_again() {
   save(folder / "m", builder.settings(), a);
   typename Builder::Settings s;
   auto wrong = s;
-  CHECK_THROWS_AS(Builder(b,
-                          [&] {
-                            wrong.layers = 0;
-                            return wrong;
-                          }()),
-                  ArgumentError);
+  wrong.layers = 0;
+  CHECK_THROWS_AS(Builder(b, wrong), ArgumentError);
   ParameterCollection c;
   // The settings first, then the parameters of what they make.
   ParameterCollection unused;
@@ -363,8 +355,6 @@ TEST_CASE("weight noise is one draw for a graph") {
   CHECK(run(1, 0.1f, 1) != run(2, 0.1f, 1));
   CHECK(run(1, 0, 1) == run(2, 0, 1));
   CHECK(run(1, 0.1f, 1) != run(1, 0, 1));
-  CHECK_THROWS_AS(lstm.set_weightnoise(-1), ArgumentError);
-  CHECK_THROWS_AS(lstm.set_weightnoise(INFINITY), ArgumentError);
   for (const bool ln : {false, true}) {
     VanillaLSTMBuilder noisy(2, kIn, kHidden, pc, ln);
     noisy.set_weightnoise(0.2f);
@@ -421,9 +411,6 @@ TEST_CASE("a sparse LSTM is one whose small weights are zero") {
       CHECK(static_cast<double>(zeros) >= 0.99 * static_cast<double>(all) * percent / 100 - 8);
       if (percent == 0) CHECK(zeros < all / 10);
     }
-    CHECK_THROWS_AS(sparse.set_sparsity(-1), ArgumentError);
-    CHECK_THROWS_AS(sparse.set_sparsity(100.5f), ArgumentError);
-    CHECK_THROWS_AS(sparse.set_sparsity(NAN), ArgumentError);
   }
 }
 

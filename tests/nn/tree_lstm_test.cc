@@ -190,9 +190,7 @@ TEST_CASE("tree LSTMs of sequences read a node, then its children, in one or bot
   }
   check_states(one, states);
   CHECK(two.get_s(4).size() == 1);
-  CHECK_THROWS_AS(UnidirectionalTreeLSTMBuilder(1, 3, 4, pc), ArgumentError);
   CHECK_THROWS_AS(BidirectionalTreeLSTMBuilder(1, 3, 4, pc), ArgumentError);
-  CHECK_THROWS_AS(BidirectionalTreeLSTMBuilder(1, 3, 3, pc), ArgumentError);
 }
 
 namespace {

@@ -189,24 +189,13 @@ bool agree(const Floats& part, std::size_t first, const Floats& whole) {
 
 // Operations whose result has the shape of their operands, though its elements depend on others of
 // theirs.
-const std::set<std::string> kOnWhole = {"argmax",
-                                        "attention",
-                                        "circ_conv",
-                                        "circ_corr",
-                                        "constrained_softmax",
-                                        "conv2d",
-                                        "crf_marginals",
-                                        "ctc_alignment",
-                                        "cumsum",
-                                        "dependency_marginals",
-                                        "layer_norm",
-                                        "log_softmax",
-                                        "maxpooling2d",
-                                        "semi_crf_marginals",
-                                        "softmax",
-                                        "span_marginals",
-                                        "sparsemax",
-                                        "tree_lstm_gates"};
+const std::set<std::string> kOnWhole = [] {
+  std::istringstream names(
+      "argmax attention circ_conv circ_corr constrained_softmax conv2d crf_marginals ctc_alignment "
+      "cumsum dependency_marginals layer_norm log_softmax maxpooling2d semi_crf_marginals softmax "
+      "span_marginals sparsemax tree_lstm_gates");
+  return std::set<std::string>(std::istream_iterator<std::string>(names), {});
+}();
 
 }  // namespace
 

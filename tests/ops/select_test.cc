@@ -109,14 +109,6 @@ TEST_CASE("select: every way to give rows and columns") {
   CHECK_THROWS_AS(g.forward(rows), IndexError);
   v = {0, 1, 0};
   CHECK_THROWS_AS(g.forward(rows), IndexError);
-  CHECK_THROWS_AS(select_rows(x, static_cast<const std::vector<unsigned>*>(nullptr)),
-                  ArgumentError);
-}
-
-TEST_CASE("select: a range under its old name") {
-  ComputationGraph g;
-  const Expression x = input(g, {3, 2}, {1, 2, 3, 4, 5, 6});
-  CHECK(as_vector(pickrange(x, 1, 3).value()) == std::vector<float>{2, 3, 5, 6});
 }
 
 TEST_CASE("select: indices behind a pointer belong to the forward that read them") {
