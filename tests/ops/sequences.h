@@ -72,7 +72,7 @@ struct Listed {
 
 /// The gradient of the log-partition by the scores `p` is the marginals, which are returned.
 inline std::vector<float> check_marginals(const Parameter& p, const Expression& log_z,
-                                      const Expression& marginals) {
+                                          const Expression& marginals) {
   const std::vector<float> m = as_vector(marginals.value());
   log_z.pg->backward(log_z);
   const std::vector<float> d = as_vector(*p.gradients());
