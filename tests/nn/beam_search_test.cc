@@ -1,15 +1,6 @@
-#include "dynet-like/layers/search/beam_search.h"
-
-#include <algorithm>
-#include <cmath>
 #include <iomanip>
-#include <limits>
-#include <map>
-#include <ostream>
 
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace beam_search_test {
 

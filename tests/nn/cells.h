@@ -1,11 +1,5 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "dynet-like/graph/op.h"
-#include "dynet-like/layers/recurrent/coupled_lstm.h"
-#include "dynet-like/layers/recurrent/gru.h"
 #include "tests/nn/naive.h"
 
 namespace naive {

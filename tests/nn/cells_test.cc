@@ -2,16 +2,7 @@
 
 #include "tests/nn/cells.h"
 
-#include <cmath>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "dynet-like/run/grad_check.h"
 #include "tests/io/folder.h"
-#include "tests/support/catch.h"
 
 namespace cells_test {
 
@@ -51,7 +42,9 @@ Step peephole(bool blind, bool deep) {
 
 State vanilla(const RNNBuilder& b, unsigned layers, const State& s, const Vector& x,
               const naive::CellMasks& m) {
-  return naive::lstm_step(dynamic_cast<const VanillaLSTMBuilder&>(b), layers, kHidden, 1, s, x, m);
+  const auto& lstm = dynamic_cast<const VanillaLSTMBuilder&>(b);
+  const auto bias = static_cast<double>(lstm.settings().forget_bias);
+  return naive::lstm_step(lstm, layers, kHidden, bias, s, x, m);
 }
 
 std::vector<Network> kinds() {
@@ -66,6 +59,11 @@ std::vector<Network> kinds() {
   };
   return {{"SimpleRNN", make<SimpleRNNBuilder>, rnn, 1},
           {"VanillaLSTM", make<VanillaLSTMBuilder>, vanilla},
+          {"VanillaLSTM, forget bias -0.5",
+           [](unsigned layers, ParameterCollection& pc) {
+             return std::make_unique<VanillaLSTMBuilder>(layers, kIn, kHidden, pc, false, -0.5f);
+           },
+           vanilla},
           {"CompactVanillaLSTM", make<CompactVanillaLSTMBuilder>, vanilla},
           {"CoupledLSTM", make<CoupledLSTMBuilder>, peephole(false, false)},
           {"FastLSTM", make<FastLSTMBuilder>, peephole(true, false)},
@@ -91,15 +89,15 @@ Vector output(const Network& kind, const State& s) {
 
 TEST_CASE("every recurrent network computes what its paper says") {
   for (const Network& kind : kinds())
-    for (const unsigned layers : {1u, 3u})
-      for (const unsigned batch : {1u, 2u})
+    for (const unsigned layers : {1u, 2u, 3u})
+      for (const unsigned batch : {1u, 3u})
         for (const bool initial : {false, true}) {
           CAPTURE(kind.name, layers, batch, initial);
           ParameterCollection pc;
           const auto rnn = kind.make(layers, pc);
           naive::spread(pc);
           CHECK(rnn->num_h0_components() == kind.components * layers);
-          ComputationGraph g(batch == 2);
+          ComputationGraph g(batch > 1);
           rnn->new_graph(g);
           std::vector<State> states(batch);
           std::vector<Expression> h0;
@@ -125,6 +123,7 @@ TEST_CASE("every recurrent network computes what its paper says") {
               REQUIRE(s.size() == kind.components * layers);
               for (unsigned l = 0; l < layers; ++l) {
                 CHECK(difference(states[b].h[l], element(h[l], b)) < 2e-6);
+                CHECK(h[l].i == s[s.size() - layers + l].i);
                 if (kind.components == 2)
                   CHECK(difference(states[b].c[l], element(s[l], b)) < 2e-6);
               }
@@ -143,11 +142,14 @@ TEST_CASE("gradients of every recurrent network are the slopes of the loss") {
       const std::size_t own = pc.parameters_list().size();
       auto table = pc.add_lookup_parameters(5, {kIn}, ParameterInitNormal(0, 1));
       auto mask = pc.add_parameters({1}, ParameterInitConst(0.5f));
+      auto h0 = pc.add_parameters({kHidden}, ParameterInitNormal(0, 1));
       if (dropout) rnn->set_dropout(0.3f, 0.4f);
       ComputationGraph g;
       g.set_seed(5);
       rnn->new_graph(g);
-      rnn->start_new_sequence();
+      std::vector<Expression> start(rnn->num_h0_components(), parameter(g, h0));
+      start[1] = tanh(start[1]);
+      rnn->start_new_sequence(start);
       std::vector<Expression> losses;
       for (unsigned t = 0; t < 4; ++t) {
         const Expression x = lookup(g, table, std::vector<unsigned>{t, 4});
@@ -155,10 +157,12 @@ TEST_CASE("gradients of every recurrent network are the slopes of the loss") {
             t == 2 ? rnn->add_masked_input(x, parameter(g, mask)) : rnn->add_input(x);
         losses.push_back(sum_batches(squared_norm(y)) + sum_batches(pick(y, t)));
       }
+      // Only part of what was computed matters; also a cell.
       losses.push_back(sum_batches(sum_elems(rnn->get_s(RNNPointer(2))[1])));
-      const GradientReport report = check_gradients(sum(losses));
+      const GradientReport report = check_gradients(sum(losses), {.max_elements = 0});
       INFO(report);
-      CHECK(report.parameters == own + 2);
+      CHECK(report.parameters == own + 3);
+      CHECK(report.elements == pc.parameter_count());
       CHECK(report.ok());
     }
 }
@@ -204,10 +208,6 @@ TEST_CASE("dropout of every recurrent network uses one mask for the whole sequen
     rnn->start_new_sequence();
     CHECK(naive::drawn(rnn->add_input(input(g, {kIn}, numbers(kIn, 1))), before).empty());
   }
-  ParameterCollection pc;
-  CoupledLSTMBuilder lstm(1, 2, 3, pc);
-  CHECK_THROWS_AS(lstm.set_dropout(0, 0, 1.0f), ArgumentError);
-  CHECK_THROWS_AS(lstm.set_dropout(0, 0, -0.1f), ArgumentError);
 }
 
 TEST_CASE("masked steps give padded sequences the states that they have alone") {
@@ -303,12 +303,8 @@ void made_again() {
   save(folder / "m", builder.settings(), a);
   typename Builder::Settings s;
   auto wrong = s;
-  CHECK_THROWS_AS(Builder(b,
-                          [&] {
-                            wrong.layers = 0;
-                            return wrong;
-                          }()),
-                  ArgumentError);
+  wrong.layers = 0;
+  CHECK_THROWS_AS(Builder(b, wrong), ArgumentError);
   ParameterCollection c;
   // The settings first, then the parameters of what they make.
   ParameterCollection unused;
@@ -359,8 +355,6 @@ TEST_CASE("weight noise is one draw for a graph") {
   CHECK(run(1, 0.1f, 1) != run(2, 0.1f, 1));
   CHECK(run(1, 0, 1) == run(2, 0, 1));
   CHECK(run(1, 0.1f, 1) != run(1, 0, 1));
-  CHECK_THROWS_AS(lstm.set_weightnoise(-1), ArgumentError);
-  CHECK_THROWS_AS(lstm.set_weightnoise(INFINITY), ArgumentError);
   for (const bool ln : {false, true}) {
     VanillaLSTMBuilder noisy(2, kIn, kHidden, pc, ln);
     noisy.set_weightnoise(0.2f);
@@ -368,10 +362,7 @@ TEST_CASE("weight noise is one draw for a graph") {
     noisy.new_graph(g);
     noisy.start_new_sequence();
     noisy.add_input(input(g, {kIn}, numbers(kIn, 1)));
-    const GradientReport report =
-        check_gradients(squared_norm(noisy.add_input(input(g, {kIn}, numbers(kIn, 2)))));
-    INFO(report);
-    CHECK(report.ok());
+    check_slopes(squared_norm(noisy.add_input(input(g, {kIn}, numbers(kIn, 2)))));
   }
 }
 
@@ -420,9 +411,6 @@ TEST_CASE("a sparse LSTM is one whose small weights are zero") {
       CHECK(static_cast<double>(zeros) >= 0.99 * static_cast<double>(all) * percent / 100 - 8);
       if (percent == 0) CHECK(zeros < all / 10);
     }
-    CHECK_THROWS_AS(sparse.set_sparsity(-1), ArgumentError);
-    CHECK_THROWS_AS(sparse.set_sparsity(100.5f), ArgumentError);
-    CHECK_THROWS_AS(sparse.set_sparsity(NAN), ArgumentError);
   }
 }
 

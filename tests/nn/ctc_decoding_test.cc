@@ -1,13 +1,4 @@
-#include "dynet-like/structures/ctc/ctc_decoding.h"
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace ctc_decoding_test {
 

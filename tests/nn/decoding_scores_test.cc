@@ -1,17 +1,6 @@
 // Scores by which nothing can be chosen are a typed error: no answer, and no empty one either.
 
-#include <functional>
-#include <limits>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/structures/crf/chain_crf.h"
-#include "dynet-like/structures/ctc/ctc_decoding.h"
-#include "dynet-like/structures/dependency_trees/dependency_decoding.h"
-#include "dynet-like/structures/semi_crf/semi_crf.h"
-#include "dynet-like/structures/span_trees/span_decoding.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace decoding_scores_test {
 

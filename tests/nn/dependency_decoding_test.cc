@@ -1,14 +1,7 @@
-#include "dynet-like/structures/dependency_trees/dependency_decoding.h"
-
-#include <algorithm>
-#include <cmath>
 #include <ctime>
-#include <limits>
 
-#include "dynet-like/base/errors.h"
-#include "dynet-like/base/random.h"
 #include "tests/support/all_trees.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dependency_decoding_test {
 

@@ -1,12 +1,4 @@
-#include "dynet-like/layers/vocabulary/label_smoothing.h"
-
-#include <cmath>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "dynet-like/run/grad_check.h"
 #include "tests/nn/cells.h"
-#include "tests/support/catch.h"
 
 namespace label_smoothing_test {
 
@@ -40,10 +32,7 @@ TEST_CASE("label smoothing: the cross entropy to a smoothed distribution") {
     const Expression many = label_smoothed_loss(parameter(cg, scores), {1, 3, 4}, smoothing);
     CHECK(many.dim() == Dim({1}, 3));
     CHECK(as_vector(many.value())[1] == Approx(as_scalar(one.value())));
-    const GradientReport report = check_gradients(sum_batches(losses) + sum_batches(many));
-    INFO(report);
-    CHECK(report.ok());
-    CHECK(report.parameters == 1);
+    check_slopes(sum_batches(losses) + sum_batches(many), 1);
   }
 }
 

@@ -2,19 +2,12 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <iterator>
-#include <memory>
 #include <regex>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "dynet-like/compat/text_file.h"
-#include "dynet-like/dynet.h"
 #include "tests/io/folder.h"
 #include "tests/nn/cells.h"
-#include "tests/support/catch.h"
+#include "tests/support/all_values.h"
 
 namespace layers_save_test {
 
@@ -35,6 +28,11 @@ Expression numbers(ComputationGraph& g, const Dim& d, std::uint64_t seed = 5) {
   return input(g, d, naive::numbers(d.size(), seed));
 }
 
+#define SETTINGS(...) []([[maybe_unused]] unsigned n) { return __VA_ARGS__; }
+#define USE(...)                                                         \
+  []([[maybe_unused]] auto& layer, [[maybe_unused]] ComputationGraph& g, \
+     [[maybe_unused]] unsigned n) { return __VA_ARGS__; }
+
 /// A layer with settings, and what to do with it.
 template <class Layer, class Settings, class Use>
 Case layer_of(const std::string& name, Settings settings, Use use) {
@@ -50,9 +48,7 @@ Case layer_of(const std::string& name, Settings settings, Use use) {
 /// One that reads columns of 4 n numbers.
 template <class Layer, class Settings>
 Case columns(const std::string& name, Settings settings) {
-  return layer_of<Layer>(name, settings, [](Layer& layer, ComputationGraph& g, unsigned n) {
-    return layer.apply(numbers(g, {4 * n, 3}));
-  });
+  return layer_of<Layer>(name, settings, USE(layer.apply(numbers(g, {4 * n, 3}))));
 }
 
 template <class Builder>
@@ -73,46 +69,29 @@ Case recurrent(const std::string& name) {
 
 template <class Builder>
 Case tree(const std::string& name) {
-  return layer_of<Builder>(
-      name,
-      [](unsigned n) {
-        return TreeLSTMBuilder::Settings{2, 4 * n, 4 * n, 2};
-      },
-      [](Builder& layer, ComputationGraph& g, unsigned n) {
-        layer.start_new_sequence();
-        layer.add_input(0, {}, numbers(g, {4 * n}, 1));
-        layer.add_input(1, {}, numbers(g, {4 * n}, 2));
-        return layer.add_input(2, {0, 1}, numbers(g, {4 * n}, 3));
-      });
+  return layer_of<Builder>(name, SETTINGS(TreeLSTMBuilder::Settings{2, 4 * n, 4 * n, 2}),
+                           [](Builder& layer, ComputationGraph& g, unsigned n) {
+                             layer.start_new_sequence();
+                             layer.add_input(0, {}, numbers(g, {4 * n}, 1));
+                             layer.add_input(1, {}, numbers(g, {4 * n}, 2));
+                             return layer.add_input(2, {0, 1}, numbers(g, {4 * n}, 3));
+                           });
 }
 
 template <class Builder>
 Case softmax_over(const std::string& name, std::function<typename Builder::Settings(unsigned)> s) {
-  return layer_of<Builder>(name, s, [](Builder& layer, ComputationGraph& g, unsigned n) {
-    return layer.full_log_distribution(numbers(g, {4 * n}));
-  });
+  return layer_of<Builder>(name, s, USE(layer.full_log_distribution(numbers(g, {4 * n}))));
 }
 
 std::vector<Case> feed_forward_cases() {
   return {
-      columns<Linear>("Linear",
-                      [](unsigned n) {
-                        return Linear::Settings{4 * n, 3};
-                      }),
-      layer_of<Embedding>(
-          "Embedding",
-          [](unsigned n) {
-            return Embedding::Settings{5, 3 * n};
-          },
-          [](Embedding& layer, ComputationGraph&, unsigned) {
-            return layer.apply({0, 1, 2, 3, 4});
-          }),
-      columns<LayerNorm>("LayerNorm", [](unsigned n) { return LayerNorm::Settings{4 * n}; }),
-      columns<RMSNorm>("RMSNorm", [](unsigned n) { return RMSNorm::Settings{4 * n}; }),
+      columns<Linear>("Linear", SETTINGS(Linear::Settings{4 * n, 3})),
+      layer_of<Embedding>("Embedding", SETTINGS(Embedding::Settings{5, 3 * n}),
+                          USE(layer.apply({0, 1, 2, 3, 4}))),
+      columns<LayerNorm>("LayerNorm", SETTINGS(LayerNorm::Settings{4 * n})),
+      columns<RMSNorm>("RMSNorm", SETTINGS(RMSNorm::Settings{4 * n})),
       columns<FeedForward>("FeedForward",
-                           [](unsigned n) {
-                             return FeedForward::Settings{4 * n, 5, Activation::swiglu};
-                           }),
+                           SETTINGS(FeedForward::Settings{4 * n, 5, Activation::swiglu})),
       columns<MultiHeadAttention>("MultiHeadAttention",
                                   [](unsigned n) {
                                     MultiHeadAttention::Settings s;
@@ -133,62 +112,24 @@ std::vector<Case> feed_forward_cases() {
             s.layers = 1, s.size = 4 * n, s.heads = 2, s.hidden = 6, s.memory = 3;
             return s;
           },
-          [](TransformerDecoder& layer, ComputationGraph& g, unsigned n) {
-            return layer.apply(numbers(g, {4 * n, 3}), numbers(g, {3, 2}));
-          }),
-      layer_of<LearnedPositions>(
-          "LearnedPositions",
-          [](unsigned n) {
-            return LearnedPositions::Settings{5, 3 * n};
-          },
-          [](LearnedPositions& layer, ComputationGraph&, unsigned) { return layer.apply(5); }),
-      layer_of<BiaffineScorer>(
-          "BiaffineScorer",
-          [](unsigned n) {
-            return BiaffineScorer::Settings{3, 2 * n, 2};
-          },
-          [](BiaffineScorer& layer, ComputationGraph& g, unsigned n) {
-            return layer.pair(numbers(g, {3}), numbers(g, {2 * n}));
-          }),
-      layer_of<ChainCrf>(
-          "ChainCrf",
-          [](unsigned n) {
-            return ChainCrf::Settings{3 * n, {}};
-          },
-          [](ChainCrf& layer, ComputationGraph& g, unsigned n) {
-            return layer.marginals(numbers(g, {3 * n, 4}));
-          }),
-      layer_of<SemiCrf>(
-          "SemiCrf",
-          [](unsigned n) {
-            return SemiCrf::Settings{3 * n, 2};
-          },
-          [](SemiCrf& layer, ComputationGraph& g, unsigned n) {
-            return layer.marginals(numbers(g, {6 * n, 4}));
-          }),
-      layer_of<CharCnn>(
-          "CharCnn",
-          [](unsigned n) {
-            return CharCnn::Settings{4, 3 * n, {1, 2}, 2, 1};
-          },
-          [](CharCnn& layer, ComputationGraph&, unsigned) {
-            return layer.apply({0, 1, 2, 3, 0});
-          }),
-      layer_of<ImageNorm>(
-          "ImageNorm", [](unsigned n) { return ImageNorm::Settings{2 * n}; },
-          [](ImageNorm& layer, ComputationGraph& g, unsigned n) {
-            return layer.apply(numbers(g, {3, 4, 2 * n}));
-          }),
-      layer_of<ResidualConvolution>(
-          "ResidualConvolution", [](unsigned n) { return ResidualConvolution::Settings{2 * n}; },
-          [](ResidualConvolution& layer, ComputationGraph& g, unsigned n) {
-            return layer.apply(numbers(g, {3, 4, 2 * n}));
-          }),
-      layer_of<CopyGate>(
-          "CopyGate", [](unsigned n) { return CopyGate::Settings{4 * n}; },
-          [](CopyGate& layer, ComputationGraph& g, unsigned n) {
-            return layer.apply(numbers(g, {4 * n}));
-          }),
+          USE(layer.apply(numbers(g, {4 * n, 3}), numbers(g, {3, 2})))),
+      layer_of<LearnedPositions>("LearnedPositions", SETTINGS(LearnedPositions::Settings{5, 3 * n}),
+                                 USE(layer.apply(5))),
+      layer_of<BiaffineScorer>("BiaffineScorer", SETTINGS(BiaffineScorer::Settings{3, 2 * n, 2}),
+                               USE(layer.pair(numbers(g, {3}), numbers(g, {2 * n})))),
+      layer_of<ChainCrf>("ChainCrf", SETTINGS(ChainCrf::Settings{3 * n, {}}),
+                         USE(layer.marginals(numbers(g, {3 * n, 4})))),
+      layer_of<SemiCrf>("SemiCrf", SETTINGS(SemiCrf::Settings{3 * n, 2}),
+                        USE(layer.marginals(numbers(g, {6 * n, 4})))),
+      layer_of<CharCnn>("CharCnn", SETTINGS(CharCnn::Settings{4, 3 * n, {1, 2}, 2, 1}),
+                        USE(layer.apply({0, 1, 2, 3, 0}))),
+      layer_of<ImageNorm>("ImageNorm", SETTINGS(ImageNorm::Settings{2 * n}),
+                          USE(layer.apply(numbers(g, {3, 4, 2 * n})))),
+      layer_of<ResidualConvolution>("ResidualConvolution",
+                                    SETTINGS(ResidualConvolution::Settings{2 * n}),
+                                    USE(layer.apply(numbers(g, {3, 4, 2 * n})))),
+      layer_of<CopyGate>("CopyGate", SETTINGS(CopyGate::Settings{4 * n}),
+                         USE(layer.apply(numbers(g, {4 * n})))),
   };
 }
 
@@ -207,48 +148,26 @@ std::vector<Case> builder_cases() {
       tree<UnidirectionalTreeLSTMBuilder>("UnidirectionalTreeLSTMBuilder"),
       tree<BidirectionalTreeLSTMBuilder>("BidirectionalTreeLSTMBuilder"),
       softmax_over<StandardSoftmaxBuilder>(
-          "StandardSoftmaxBuilder",
-          [](unsigned n) {
-            return StandardSoftmaxBuilder::Settings{4 * n, 6, true};
-          }),
+          "StandardSoftmaxBuilder", SETTINGS(StandardSoftmaxBuilder::Settings{4 * n, 6, true})),
       softmax_over<AdaptiveSoftmaxBuilder>(
           "AdaptiveSoftmaxBuilder",
-          [](unsigned n) {
-            return AdaptiveSoftmaxBuilder::Settings{4 * n, 9, {3, 5}, 2};
-          }),
+          SETTINGS(AdaptiveSoftmaxBuilder::Settings{4 * n, 9, {3, 5}, 2})),
       softmax_over<SampledSoftmaxBuilder>("SampledSoftmaxBuilder",
-                                          [](unsigned n) {
-                                            return SampledSoftmaxBuilder::Settings{4 * n, 6, 3};
-                                          }),
+                                          SETTINGS(SampledSoftmaxBuilder::Settings{4 * n, 6, 3})),
       softmax_over<ClassFactoredSoftmaxBuilder>(
           "ClassFactoredSoftmaxBuilder",
-          [](unsigned n) {
-            return TreeSoftmaxBuilder::Settings{4 * n, true, 5, {{-1, -2}, {0, 1, 2}, {3, 4}}};
-          }),
+          SETTINGS(TreeSoftmaxBuilder::Settings{4 * n, true, 5, {{-1, -2}, {0, 1, 2}, {3, 4}}})),
       softmax_over<HierarchicalSoftmaxBuilder>(
-          "HierarchicalSoftmaxBuilder",
-          [](unsigned n) {
-            return TreeSoftmaxBuilder::Settings{
-                4 * n, true, 5, {{-1, -2}, {0, -3}, {3, 4}, {1, 2}}};
-          }),
-      layer_of<StackLSTM>(
-          "StackRNN",
-          [](unsigned n) {
-            return StackLSTM::Settings{1, 3 * n, 4};
-          },
-          [](StackLSTM& layer, ComputationGraph& g, unsigned n) {
-            RNNStack stack = layer.start();
-            stack.push(numbers(g, {3 * n}));
-            return stack.top();
-          }),
-      layer_of<C2WBuilder>(
-          "C2WBuilder",
-          [](unsigned n) {
-            return C2WBuilder::Settings{4, 1, 3 * n, 4};
-          },
-          [](C2WBuilder& layer, ComputationGraph&, unsigned) {
-            return layer.compose({0, 1, 2, 3});
-          }),
+          "HierarchicalSoftmaxBuilder", SETTINGS(TreeSoftmaxBuilder::Settings{
+                                            4 * n, true, 5, {{-1, -2}, {0, -3}, {3, 4}, {1, 2}}})),
+      layer_of<StackLSTM>("StackRNN", SETTINGS(StackLSTM::Settings{1, 3 * n, 4}),
+                          [](StackLSTM& layer, ComputationGraph& g, unsigned n) {
+                            RNNStack stack = layer.start();
+                            stack.push(numbers(g, {3 * n}));
+                            return stack.top();
+                          }),
+      layer_of<C2WBuilder>("C2WBuilder", SETTINGS(C2WBuilder::Settings{4, 1, 3 * n, 4}),
+                           USE(layer.compose({0, 1, 2, 3}))),
   };
   all.push_back(
       {"BiRNNBuilder", [](ParameterCollection& model, unsigned n) -> Run {
@@ -285,16 +204,7 @@ struct Model {
     return as_vector(run(g).value());
   }
   /// All that is trained.
-  std::vector<float> weights() const {
-    std::vector<float> all;
-    const auto add = [&](const std::vector<float>& x) {
-      all.insert(all.end(), x.begin(), x.end());
-    };
-    for (const Parameter& p : parameters.parameters_list()) add(as_vector(p.values()));
-    for (const LookupParameter& p : parameters.lookup_parameters_list())
-      for (unsigned row = 0; row < p.size(); ++row) add(as_vector(p.row(row)));
-    return all;
-  }
+  std::vector<float> weights() const { return test::all_values(parameters); }
 };
 
 /// A kind of file.

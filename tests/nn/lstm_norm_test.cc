@@ -1,10 +1,4 @@
-#include <cmath>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "dynet-like/run/grad_check.h"
 #include "tests/nn/naive.h"
-#include "tests/support/catch.h"
 
 namespace lstm_norm_test {
 

@@ -1,13 +1,6 @@
 #pragma once
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/layers/recurrent/lstm.h"
-#include "dynet-like/layers/recurrent/rnn.h"
+#include "tests/support/prelude.h"
 
 /// Recurrent networks as the textbook writes them, one number after another, in double.
 namespace naive {
@@ -95,6 +88,20 @@ inline State rnn_step(const dynet::SimpleRNNBuilder& builder, unsigned layers, u
     x = y;
   }
   return after;
+}
+
+/// An error with such a part of a sentence, thrown at a line.
+template <class F>
+void throws_here(F&& use, const std::string& part, unsigned line) {
+  try {
+    use();
+    FAIL("nothing was thrown, expected: " << part);
+  } catch (const dynet::Error& e) {
+    INFO(e.what());
+    CHECK(std::string(e.what()).find(part) != std::string::npos);
+    CHECK(e.where().line == line);
+    CHECK(std::string(e.where().file).find("tests/nn/") != std::string::npos);
+  }
 }
 
 /// The largest difference.

@@ -3,11 +3,7 @@
 #include <boost/archive/text_iarchive.hpp>
 #include <boost/archive/text_oarchive.hpp>
 #include <complex>
-#include <sstream>
-#include <stdexcept>
-#include <vector>
 
-#include "dynet-like/dynet.h"
 #include "tests/nn/cells.h"
 #include "tests/nn/naive.h"
 

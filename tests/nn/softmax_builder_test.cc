@@ -1,18 +1,8 @@
-#include "dynet-like/layers/vocabulary/softmax_builder.h"
-
-#include <cmath>
 #include <fstream>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "dynet-like/run/grad_check.h"
 #include "tests/io/folder.h"
 #include "tests/nn/cells.h"
 #include "tests/nn/softmax_check.h"
-#include "tests/support/catch.h"
 
 namespace softmax_builder_test {
 

@@ -1,11 +1,4 @@
-#include "dynet-like/structures/span_trees/span_decoding.h"
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 #include "tests/support/span_trees.h"
 
 namespace span_decoding_test {

@@ -1,11 +1,4 @@
-#include "dynet-like/layers/search/token_sampling.h"
-
-#include <cmath>
-#include <limits>
-#include <map>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace token_sampling_test {
 

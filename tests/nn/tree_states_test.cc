@@ -1,9 +1,6 @@
 // A tree is begun again in every graph.
 
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace tree_states_test {
 

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "dynet-like/graph/computation_graph.h"
 #include "dynet-like/run/executor.h"
+#include "tests/support/prelude.h"
 
 // How right elementwise functions are, relative to what they should be, over the whole range of
 // float.

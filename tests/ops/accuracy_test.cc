@@ -1,21 +1,8 @@
 #include "tests/ops/accuracy.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numbers>
-#include <set>
-#include <sstream>
 
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/families.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/matrix.h"
-#include "dynet-like/ops/recurrent.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/param/parameters.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -181,6 +168,9 @@ Bounds bounds<double>() {
   return {2e-14L, static_cast<Exact>(std::numeric_limits<double>::min())};
 }
 
+#define EXACT(...) [=](Exact x) { return __VA_ARGS__; }
+#define EXACT_XY(...) [=](Exact x, Exact y) { return __VA_ARGS__; }
+
 std::vector<AccuracyCase> accuracy_cases() {
   using E = const Expression&;
   using F = Exact (*)(Exact);
@@ -192,63 +182,33 @@ std::vector<AccuracyCase> accuracy_cases() {
     return c;
   };
   const auto one = [](Exact) { return Exact(1); };
-  add(
-      "-x", [](E x) { return -x; }, [](Exact x) { return -x; }, [](Exact) { return Exact(-1); });
-  add(
-      "x + 1.5", [](E x) { return x + 1.5f; }, [](Exact x) { return x + 1.5L; }, one);
-  add(
-      "x - 1.5", [](E x) { return x - 1.5f; }, [](Exact x) { return x - 1.5L; }, one);
-  add(
-      "1.5 - x", [](E x) { return 1.5f - x; }, [](Exact x) { return 1.5L - x; },
-      [](Exact) { return Exact(-1); });
-  add(
-      "x * 2.5", [](E x) { return x * 2.5f; }, [](Exact x) { return x * 2.5L; },
-      [](Exact) { return 2.5L; });
-  add(
-      "x / 3", [](E x) { return x / 3.0f; }, [](Exact x) { return x / 3; },
-      [](Exact) { return 1 / 3.0L; });
+  add("-x", OF_X(-x), EXACT(-x), [](Exact) { return Exact(-1); });
+  add("x + 1.5", OF_X(x + 1.5f), EXACT(x + 1.5L), one);
+  add("x - 1.5", OF_X(x - 1.5f), EXACT(x - 1.5L), one);
+  add("1.5 - x", OF_X(1.5f - x), EXACT(1.5L - x), [](Exact) { return Exact(-1); });
+  add("x * 2.5", OF_X(x * 2.5f), EXACT(x * 2.5L), [](Exact) { return 2.5L; });
+  add("x / 3", OF_X(x / 3.0f), EXACT(x / 3), [](Exact) { return 1 / 3.0L; });
   // Backward reads only the value, and knows no more than it about how far that is from its limits.
-  add(
-      "tanh", [](E x) { return tanh(x); }, F(std::tanh),
-      [](Exact x) { return 1 / square_of(std::cosh(x)); })
-      .least_slope = one;
-  add(
-      "logistic", [](E x) { return logistic(x); }, logistic_of,
-      [](Exact x) { return logistic_of(x) * logistic_of(-x); })
-      .least_slope = [](Exact x) { return x < 0 ? 0 : 0.25L; };
-  add(
-      "rectify", [](E x) { return rectify(x); }, [](Exact x) { return x <= 0 ? 0 : x; },
-      [](Exact x) { return Exact(x > 0); });
-  add(
-      "exp", [](E x) { return exp(x); }, F(std::exp), F(std::exp));
-  add(
-      "log", [](E x) { return log(x); }, F(std::log), [](Exact x) { return 1 / x; });
-  add(
-      "sqrt", [](E x) { return sqrt(x); }, F(std::sqrt),
-      [](Exact x) { return 1 / (2 * std::sqrt(x)); });
-  add(
-      "square", [](E x) { return square(x); }, square_of, [](Exact x) { return 2 * x; });
-  add(
-      "cube", [](E x) { return cube(x); }, [](Exact x) { return x * x * x; },
-      [](Exact x) { return 3 * x * x; });
-  add(
-      "abs", [](E x) { return abs(x); }, F(std::fabs), sign_of);
-  add(
-      "log_sigmoid", [](E x) { return log_sigmoid(x); },
-      [](Exact x) { return x < 0 ? x - std::log1p(std::exp(x)) : -std::log1p(std::exp(-x)); },
-      [](Exact x) { return logistic_of(-x); });
-  add(
-      "softsign", [](E x) { return softsign(x); },
-      [](Exact x) { return std::isinf(x) ? sign_of(x) : x / (1 + std::abs(x)); },
-      [](Exact x) { return 1 / square_of(1 + std::abs(x)); });
-  add(
-      "elu", [](E x) { return elu(x, 0.7f); },
-      [](Exact x) { return x > 0 ? x : Exact(0.7f) * std::expm1(x); },
-      [](Exact x) { return x > 0 ? 1 : Exact(0.7f) * std::exp(x); });
+  add("tanh", OF_X(tanh(x)), F(std::tanh), EXACT(1 / square_of(std::cosh(x)))).least_slope = one;
+  add("logistic", OF_X(logistic(x)), logistic_of, EXACT(logistic_of(x) * logistic_of(-x)))
+      .least_slope = EXACT(x < 0 ? 0 : 0.25L);
+  add("rectify", OF_X(rectify(x)), EXACT(x <= 0 ? 0 : x), EXACT(Exact(x > 0)));
+  add("exp", OF_X(exp(x)), F(std::exp), F(std::exp));
+  add("log", OF_X(log(x)), F(std::log), EXACT(1 / x));
+  add("sqrt", OF_X(sqrt(x)), F(std::sqrt), EXACT(1 / (2 * std::sqrt(x))));
+  add("square", OF_X(square(x)), square_of, EXACT(2 * x));
+  add("cube", OF_X(cube(x)), EXACT(x * x * x), EXACT(3 * x * x));
+  add("abs", OF_X(abs(x)), F(std::fabs), sign_of);
+  add("log_sigmoid", OF_X(log_sigmoid(x)),
+      EXACT(x < 0 ? x - std::log1p(std::exp(x)) : -std::log1p(std::exp(-x))),
+      EXACT(logistic_of(-x)));
+  add("softsign", OF_X(softsign(x)), EXACT(std::isinf(x) ? sign_of(x) : x / (1 + std::abs(x))),
+      EXACT(1 / square_of(1 + std::abs(x))));
+  add("elu", OF_X(elu(x, 0.7f)), EXACT(x > 0 ? x : Exact(0.7f) * std::expm1(x)),
+      EXACT(x > 0 ? 1 : Exact(0.7f) * std::exp(x)));
   for (const float beta : {1.0f, 0.7f})
-    add(
-        "silu", [beta](E x) { return silu(x, beta); },
-        [beta](Exact x) { return x == -Limits::infinity() ? 0 : x * logistic_of(Exact(beta) * x); },
+    add("silu", OF_X(silu(x, beta)),
+        EXACT(x == -Limits::infinity() ? 0 : x * logistic_of(Exact(beta) * x)),
         [beta](Exact x) {
           const Exact z = Exact(beta) * x, up = logistic_of(z);
           return std::isinf(x) ? Exact(x > 0) : up * (1 + z * logistic_of(-z));
@@ -256,98 +216,65 @@ std::vector<AccuracyCase> accuracy_cases() {
         .least_slope = [beta](Exact x) {  // beside where it is zero
       return std::abs(Exact(beta) * x + 1.278L) < 0.1L ? 0.02L : 0;
     };
-  add(
-      "erf", [](E x) { return erf(x); }, F(std::erf),
-      [](Exact x) { return 2 / std::sqrt(kPi) * std::exp(-x * x); });
-  add(
-      "lgamma", [](E x) { return lgamma(x); }, F(std::lgamma), digamma_of)
-      .least_slope = [](Exact) { return 0.1L; };  // beside where it is zero
-  add(
-      "sin", [](E x) { return sin(x); }, F(std::sin), F(std::cos));
-  add(
-      "cos", [](E x) { return cos(x); }, F(std::cos), [](Exact x) { return -std::sin(x); });
-  add(
-      "tan", [](E x) { return tan(x); }, F(std::tan),
-      [](Exact x) { return 1 / square_of(std::cos(x)); });
-  add(
-      "asin", [](E x) { return asin(x); }, F(std::asin),
-      [](Exact x) { return 1 / std::sqrt((1 - x) * (1 + x)); });
-  add(
-      "acos", [](E x) { return acos(x); }, F(std::acos),
-      [](Exact x) { return -1 / std::sqrt((1 - x) * (1 + x)); });
-  add(
-      "atan", [](E x) { return atan(x); }, F(std::atan), [](Exact x) { return 1 / (1 + x * x); });
-  add(
-      "sinh", [](E x) { return sinh(x); }, F(std::sinh), F(std::cosh));
-  add(
-      "cosh", [](E x) { return cosh(x); }, F(std::cosh), F(std::sinh));
-  add(
-      "asinh", [](E x) { return asinh(x); }, F(std::asinh),
-      [](Exact x) { return 1 / std::sqrt(1 + x * x); });
-  add(
-      "acosh", [](E x) { return acosh(x); }, F(std::acosh),
-      [](Exact x) { return 1 / (std::sqrt(x - 1) * std::sqrt(x + 1)); });
-  add(
-      "atanh", [](E x) { return atanh(x); }, F(std::atanh),
-      [](Exact x) { return 1 / ((1 - x) * (1 + x)); });
-  add(
-      "round", [](E x) { return round(x, zero_gradient); }, F(std::round), zero);
-  add(
-      "ceil", [](E x) { return ceil(x, zero_gradient); }, F(std::ceil), zero);
-  add(
-      "floor", [](E x) { return floor(x, straight_through_gradient); }, F(std::floor), one);
+  add("erf", OF_X(erf(x)), F(std::erf), EXACT(2 / std::sqrt(kPi) * std::exp(-x * x)));
+  AccuracyCase& gamma = add("lgamma", OF_X(lgamma(x)), F(std::lgamma), digamma_of);
+  gamma.least_slope = [](Exact) { return 0.1L; };  // beside where it is zero
+  add("sin", OF_X(sin(x)), F(std::sin), F(std::cos));
+  add("cos", OF_X(cos(x)), F(std::cos), EXACT(-std::sin(x)));
+  add("tan", OF_X(tan(x)), F(std::tan), EXACT(1 / square_of(std::cos(x))));
+  add("asin", OF_X(asin(x)), F(std::asin), EXACT(1 / std::sqrt((1 - x) * (1 + x))));
+  add("acos", OF_X(acos(x)), F(std::acos), EXACT(-1 / std::sqrt((1 - x) * (1 + x))));
+  add("atan", OF_X(atan(x)), F(std::atan), EXACT(1 / (1 + x * x)));
+  add("sinh", OF_X(sinh(x)), F(std::sinh), F(std::cosh));
+  add("cosh", OF_X(cosh(x)), F(std::cosh), F(std::sinh));
+  add("asinh", OF_X(asinh(x)), F(std::asinh), EXACT(1 / std::sqrt(1 + x * x)));
+  add("acosh", OF_X(acosh(x)), F(std::acosh), EXACT(1 / (std::sqrt(x - 1) * std::sqrt(x + 1))));
+  add("atanh", OF_X(atanh(x)), F(std::atanh), EXACT(1 / ((1 - x) * (1 + x))));
+  add("round", OF_X(round(x, zero_gradient)), F(std::round), zero);
+  add("ceil", OF_X(ceil(x, zero_gradient)), F(std::ceil), zero);
+  add("floor", OF_X(floor(x, straight_through_gradient)), F(std::floor), one);
   return all;
 }
 
 std::vector<BinaryAccuracyCase> binary_accuracy_cases() {
-  using E = const Expression&;
   const std::vector<float> wide = {0.0f,  1e-45f, -3e-40f, 1e-38f,  2e-30f, -1e-20f, 3e-7f, 0.3f,
                                    -0.5f, 1.0f,   -1.0f,   1.0001f, 2.0f,   -3.0f,   7.3f,  88.0f,
                                    -1e3f, 3e5f,   1e10f,   -2e19f,  1e30f,  3e38f};
   std::vector<BinaryAccuracyCase> all;
-  all.push_back({"x - y", [](E x, E y) { return x - y; }, [](Exact x, Exact y) { return x - y; },
-                 [](Exact, Exact) { return Exact(1); }, [](Exact, Exact) { return Exact(-1); },
-                 wide, wide});
-  all.push_back({"cmult", [](E x, E y) { return cmult(x, y); },
-                 [](Exact x, Exact y) { return x * y; }, [](Exact, Exact y) { return y; },
+  all.push_back({"x - y", OF_XY(x - y), EXACT_XY(x - y), [](Exact, Exact) { return Exact(1); },
+                 [](Exact, Exact) { return Exact(-1); }, wide, wide});
+  all.push_back({"cmult", OF_XY(cmult(x, y)), EXACT_XY(x * y), [](Exact, Exact y) { return y; },
                  [](Exact x, Exact) { return x; }, wide, wide});
   std::vector<float> divisors = wide;
   divisors.erase(divisors.begin());
-  all.push_back({"cdiv", [](E x, E y) { return cdiv(x, y); },
-                 [](Exact x, Exact y) { return x / y; }, [](Exact, Exact y) { return 1 / y; },
-                 [](Exact x, Exact y) { return -x / y / y; }, wide, divisors});
+  all.push_back({"cdiv", OF_XY(cdiv(x, y)), EXACT_XY(x / y), [](Exact, Exact y) { return 1 / y; },
+                 EXACT_XY(-x / y / y), wide, divisors});
   std::vector<float> exponents = {0.0f, 1e-20f, 0.3f, -0.3f, 1.0f,  -1.0f, 1.0001f, 2.0f, -2.0f,
                                   3.0f, -3.0f,  7.3f, -7.3f, 20.0f, 88.5f, -88.5f,  1e3f, 1e10f};
   std::vector<float> bases = {0.0f, -1.0f, -2.0f, -1e10f, -1e-20f, 1e-45f, 3e-39f, 1e38f};
   for (double e = -126; e < 127; e += 3.7) bases.push_back(static_cast<float>(std::exp2(e)));
   for (double x = 0.6; x < 1.6; x += 0.0137) bases.push_back(static_cast<float>(x));
-  all.push_back({"pow", [](E x, E y) { return pow(x, y); },
-                 [](Exact x, Exact y) { return std::pow(x, y); },
-                 [](Exact x, Exact y) { return y == 0 ? 0 : y * std::pow(x, y - 1); },
-                 [](Exact x, Exact y) { return x == 0 ? 0 : std::pow(x, y) * std::log(x); }, bases,
-                 exponents});
+  all.push_back({"pow", OF_XY(pow(x, y)), EXACT_XY(std::pow(x, y)),
+                 EXACT_XY(y == 0 ? 0 : y * std::pow(x, y - 1)),
+                 EXACT_XY(x == 0 ? 0 : std::pow(x, y) * std::log(x)), bases, exponents});
   const auto least = [](Exact p) { return std::max(p, Exact(0x1p-126)); };
-  const auto log_of_rest = [](Exact x) {
-    return x == 1 ? std::log(Exact(0x1p-126)) : std::log1p(-x);
-  };
+  const auto log_of_rest = EXACT(x == 1 ? std::log(Exact(0x1p-126)) : std::log1p(-x));
   std::vector<float> chances = {
       0.0f,  1.0f,    1e-45f,       1e-38f,          1e-30f, 1e-10f,         1e-7f,
       1e-3f, 0.9999f, 1 - 0x1p-24f, 0.5f - 0x1p-25f, 0.5f,   0.5f + 0x1p-24f};
   for (double x = 0.005; x < 1; x += 0.01) chances.push_back(static_cast<float>(x));
-  all.push_back({"binary_log_loss",
-                 [](E x, E y) { return binary_log_loss(x, y); },
-                 [=](Exact x, Exact y) {
-                   return (y == 0 ? 0 : -y * std::log(least(x))) -
-                          (y == 1 ? 0 : (1 - y) * log_of_rest(x));
-                 },
-                 [=](Exact x, Exact y) {
-                   if (x == y) return Exact(0);
-                   const Exact inside = x == 1 ? 1 - Exact(0x1p-23) : least(x);
-                   return (y == 1 ? 0 : (1 - y) / (1 - inside)) - (y == 0 ? 0 : y / inside);
-                 },
-                 [=](Exact x, Exact) { return log_of_rest(x) - std::log(least(x)); },
-                 chances,
-                 {0.0f, 1.0f, 0.25f, 0.5f, 0.999f, 1e-6f}});
+  all.push_back(
+      {"binary_log_loss",
+       OF_XY(binary_log_loss(x, y)),
+       EXACT_XY((y == 0 ? 0 : -y * std::log(least(x))) - (y == 1 ? 0 : (1 - y) * log_of_rest(x))),
+       [=](Exact x, Exact y) {
+         if (x == y) return Exact(0);
+         const Exact inside = x == 1 ? 1 - Exact(0x1p-23) : least(x);
+         return (y == 1 ? 0 : (1 - y) / (1 - inside)) - (y == 0 ? 0 : y / inside);
+       },
+       [=](Exact x, Exact) { return log_of_rest(x) - std::log(least(x)); },
+       chances,
+       {0.0f, 1.0f, 0.25f, 0.5f, 0.999f, 1e-6f}});
   return all;
 }
 

@@ -1,22 +1,15 @@
 // Attention against the operations that it is made of, at the borders of its blocks, and against
 // itself in other company.
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
-#include "dynet-like/run/executor.h"
-#include "tests/support/catch.h"
+#include "tests/ops/sequences.h"
 
 namespace attention_sequences_test {
 
 using namespace dynet;
+using namespace dynet::test;
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInfinity = -kForbidden;
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<float> numbers(std::size_t n, std::uint64_t key, double deviation = 1) {
@@ -26,8 +19,7 @@ std::vector<float> numbers(std::size_t n, std::uint64_t key, double deviation = 
   return v;
 }
 Parameter some(ParameterCollection& model, const Dim& d, std::uint64_t key) {
-  Parameter p = model.add_parameters(d);
-  p.set_value(numbers(d.size(), key));
+  Parameter p = model.add_parameters(d, ParameterInitFromVector(numbers(d.size(), key)));
   return p;
 }
 
@@ -205,8 +197,7 @@ TEST_CASE("attention: scores of any size") {
     values.push_back(static_cast<float>(j % 3));
   }
   ParameterCollection model;
-  Parameter p = model.add_parameters({1, 3});
-  p.set_value({1, -1, 0});
+  Parameter p = model.add_parameters({1, 3}, ParameterInitFromVector({1, -1, 0}));
   ComputationGraph g;
   const Expression q = parameter(g, p), k = input(g, {1, kKeys}, keys),
                    v = input(g, {1, kKeys}, values);
@@ -322,58 +313,21 @@ TEST_CASE("attention: sequences of all lengths are one batch, and the same bits 
   constexpr unsigned kCount = 12;
   ParameterCollection model;
   const Parameter bias = some(model, {7, 4}, 99);
-  std::vector<Parameter> q(kCount), k(kCount), v(kCount);
+  Sentences all{.own = {}, .shared = {bias}, .build = {}, .loss = {}, .batches = 2 + kCount + 4};
   for (unsigned n = 0; n < kCount; ++n) {
     const unsigned queries = 1 + n * 17 % 40, keys = 1 + n * 53 % 140;
-    q[n] = some(model, {12, queries}, 3 * n);
-    k[n] = some(model, {6, keys}, 3 * n + 1);
-    v[n] = some(model, {4, keys}, 3 * n + 2);
+    all.own.push_back({some(model, {12, queries}, 3 * n), some(model, {6, keys}, 3 * n + 1),
+                       some(model, {4, keys}, 3 * n + 2)});
   }
-  const auto build = [&](ComputationGraph& g, unsigned n) {
+  all.build = [&](ComputationGraph& g, unsigned n) {
+    const std::vector<Parameter>& p = all.own[n];
     AttentionSettings s{.heads = 4, .key_heads = 2, .causal = true};
-    if (n % 3 == 0) s.key_lengths = {k[n].dim().cols() / 2};
-    return attention(parameter(g, q[n]), parameter(g, k[n]), parameter(g, v[n]), parameter(g, bias),
-                     s);
+    if (n % 3 == 0) s.key_lengths = {p[1].dim().cols() / 2};
+    return std::vector{attention(parameter(g, p[0]), parameter(g, p[1]), parameter(g, p[2]),
+                                 parameter(g, bias), s)};
   };
-  const auto gradients_of = [&](unsigned n) {
-    std::vector<float> d;
-    for (const Parameter& p : {q[n], k[n], v[n]})
-      for (const float e : as_vector(*p.gradients())) d.push_back(e);
-    return d;
-  };
-  std::vector<std::vector<float>> values(kCount), gradients(kCount);
-  for (unsigned n = 0; n < kCount; ++n) {
-    ComputationGraph g;
-    const Expression y = build(g, n);
-    values[n] = as_vector(y.value());
-    g.backward(squared_norm(y));
-    gradients[n] = gradients_of(n);
-    model.reset_gradient();
-  }
-  std::vector<float> of_bias;
-  for (const bool inference : {false, true}) {
-    INFO("inference " << inference);
-    ComputationGraph g;
-    g.set_inference(inference);
-    std::vector<Expression> all, losses;
-    for (unsigned n = 0; n < kCount; ++n) {
-      all.push_back(build(g, n));
-      losses.push_back(squared_norm(all.back()));
-    }
-    const Expression loss = sum(losses);
-    loss.value();
-    for (unsigned n = 0; n < kCount; ++n) CHECK(same_bits(as_vector(all[n].value()), values[n]));
-    if (inference) continue;
-    CHECK(g.statistics().batches < 2 + kCount + 4);  // norms are one for each length
-    for (const bool full : {false, true}) {
-      g.backward(loss, full);
-      for (unsigned n = 0; n < kCount; ++n) CHECK(same_bits(gradients_of(n), gradients[n]));
-      const std::vector<float> d = as_vector(*bias.gradients());
-      if (of_bias.empty()) of_bias = d;
-      CHECK(same_bits(d, of_bias));
-      model.reset_gradient();
-    }
-  }
+  all.loss = [](const std::vector<Expression>& x) { return squared_norm(x[0]); };
+  check_alone_and_together(model, all);
 }
 
 TEST_CASE("attention: settings that are no settings") {

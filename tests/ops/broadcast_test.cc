@@ -1,14 +1,4 @@
-#include "dynet-like/ops/broadcast.h"
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -45,11 +35,7 @@ OpCase binary(const std::string& name,
   c.reference = [f](const Arrays& x) {
     return zip(x, [&](const std::vector<double>& v) { return f(v[0], v[1]); });
   };
-  c.bad = {{{Dim({2}), Dim({3})}},
-           {{Dim({2, 3}), Dim({3, 2})}},
-           {{Dim({2}, 2), Dim({2}, 3)}},
-           {{Dim({4, 1, 2}), Dim({4, 1, 3})}},
-           {{Dim({0}), Dim({2})}}};
+  c.bad = bad_shapes("{2} {3} | {2,3} {3,2} | {2X2} {2X3} | {4,1,2} {4,1,3} | {0} {2}");
   return c;
 }
 
@@ -61,36 +47,26 @@ double log_sum_exp(const std::vector<double>& v) {
   return most + std::log(sum);
 }
 
+#define OF_DOUBLES(...) [](double x, double y) { return __VA_ARGS__; }
+
 }  // namespace
 
 std::vector<OpCase> broadcast_cases() {
-  using E = const Expression&;
   std::vector<OpCase> all;
-  all.push_back(binary(
-      "x + y", [](E x, E y) { return x + y; }, [](double x, double y) { return x + y; }));
-  all.push_back(binary(
-      "x - y", [](E x, E y) { return x - y; }, [](double x, double y) { return x - y; }));
-  all.push_back(binary(
-      "cmult", [](E x, E y) { return cmult(x, y); }, [](double x, double y) { return x * y; }));
-  all.push_back(binary(
-      "x / y", [](E x, E y) { return x / y; }, [](double x, double y) { return x / y; }));
+  all.push_back(binary("x + y", OF_XY(x + y), OF_DOUBLES(x + y)));
+  all.push_back(binary("x - y", OF_XY(x - y), OF_DOUBLES(x - y)));
+  all.push_back(binary("cmult", OF_XY(cmult(x, y)), OF_DOUBLES(x * y)));
+  all.push_back(binary("x / y", OF_XY(x / y), OF_DOUBLES(x / y)));
   all.back().low = 0.4, all.back().high = 2;
-  all.push_back(binary(
-      "cdiv", [](E x, E y) { return cdiv(x, y); }, [](double x, double y) { return x / y; }));
+  all.push_back(binary("cdiv", OF_XY(cdiv(x, y)), OF_DOUBLES(x / y)));
   all.back().low = 0.4, all.back().high = 2;
-  all.push_back(binary(
-      "pow", [](E x, E y) { return pow(x, y); },
-      [](double x, double y) { return std::pow(x, y); }));
+  all.push_back(binary("pow", OF_XY(pow(x, y)), OF_DOUBLES(std::pow(x, y))));
   all.back().low = 0.4, all.back().high = 2;
   all.back().extremes = {0, 1, 2};
-  all.push_back(binary(
-      "max", [](E x, E y) { return max(x, y); },
-      [](double x, double y) { return std::max(x, y); }));
+  all.push_back(binary("max", OF_XY(max(x, y)), OF_DOUBLES(std::max(x, y))));
   all.back().distinct = true;
   all.back().extremes = {-kInfinity, 1e30, -1e30};
-  all.push_back(binary(
-      "min", [](E x, E y) { return min(x, y); },
-      [](double x, double y) { return std::min(x, y); }));
+  all.push_back(binary("min", OF_XY(min(x, y)), OF_DOUBLES(std::min(x, y))));
   all.back().distinct = true;
   all.back().extremes = {-kInfinity, 1e30, -1e30};
 
@@ -99,9 +75,7 @@ std::vector<OpCase> broadcast_cases() {
   c.shapes = several;
   c.build = [](const Operand& x) { return sum(x); };
   c.reference = [](const Arrays& x) { return zip(x, sum_of); };
-  c.bad = {{{}, Throws::argument_error},
-           {{Dim({2}), Dim({2}), Dim({3})}},
-           {{Dim({2}, 2), Dim({2}), Dim({2}, 3)}}};
+  c.bad = bad_shapes("argument: | {2} {2} {3} | {2X2} {2} {2X3}");
   all.push_back(c);
   c.name = "average";
   c.build = [](const Operand& x) { return average(x); };
@@ -197,8 +171,7 @@ TEST_CASE("max, min: the first of several equal elements gets the gradient; a Na
 TEST_CASE("pow: negative numbers have whole powers") {
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({4});
-  p.set_value({-2, -1, 0, 3});
+  Parameter p = model.add_parameters({4}, ParameterInitFromVector({-2, -1, 0, 3}));
   const Expression y = pow(parameter(g, p), input(g, 3));
   CHECK(as_vector(y.value()) == std::vector<float>{-8, -1, 0, 27});
   g.backward(sum_elems(y));
@@ -211,8 +184,7 @@ TEST_CASE("logsumexp: the gradient is zero where all operands are masked") {
   const float masked = -std::numeric_limits<float>::infinity();
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({2});
-  p.set_value({masked, 1});
+  Parameter p = model.add_parameters({2}, ParameterInitFromVector({masked, 1}));
   const Expression x = parameter(g, p), mask = constant(g, {2}, masked);
   const Expression y = logsumexp({x, mask, mask});
   CHECK(as_vector(y.value()) == std::vector<float>{masked, 1});

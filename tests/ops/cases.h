@@ -1,8 +1,7 @@
 #pragma once
 
-#include <vector>
-
 #include "tests/support/op_case.h"
+#include "tests/support/prelude.h"
 
 namespace dynet::test {
 

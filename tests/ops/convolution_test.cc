@@ -1,17 +1,4 @@
-#include "dynet-like/ops/convolution.h"
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/base/random.h"
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -173,14 +160,11 @@ std::vector<OpCase> convolution_cases() {
   std::vector<OpCase> all;
   for (const Way& way : kWays)
     for (bool bias : {false, true}) all.push_back(convolution(way, bias));
-  all[0].bad = {
-      {{Dim({3, 3, 2}), Dim({2, 2, 3, 1})}},      {{Dim({3, 3, 2}), Dim({4, 2, 2, 1})}},
-      {{Dim({3, 3, 2}), Dim({2, 4, 2, 1})}},      {{Dim({3, 3, 2}), Dim({0, 2, 2, 1})}},
-      {{Dim({3, 3, 2, 2}), Dim({2, 2, 2, 1})}},   {{Dim({3, 3, 2}), Dim({2, 2, 2, 1, 2})}},
-      {{Dim({3, 3, 2}, 2), Dim({2, 2, 2, 1}, 3)}}};
-  all[1].bad = {{{Dim({3, 3, 2}), Dim({2, 2, 2, 4}), Dim({3})}},
-                {{Dim({3, 3, 2}), Dim({2, 2, 2, 4}), Dim({4, 2})}},
-                {{Dim({3, 3, 2}, 2), Dim({2, 2, 2, 4}), Dim({4}, 3)}}};
+  all[0].bad = bad_shapes(
+      "{3,3,2} {2,2,3,1} | {3,3,2} {4,2,2,1} | {3,3,2} {2,4,2,1} | {3,3,2} {0,2,2,1} | {3,3,2,2} "
+      "{2,2,2,1} | {3,3,2} {2,2,2,1,2} | {3,3,2X2} {2,2,2,1X3}");
+  all[1].bad =
+      bad_shapes("{3,3,2} {2,2,2,4} {3} | {3,3,2} {2,2,2,4} {4,2} | {3,3,2X2} {2,2,2,4} {4X3}");
   all.push_back(large_convolution());
   for (const Way& way : kWays) all.push_back(pooling(way, 2, way.valid ? 3 : 2));
   all.push_back(pooling({{1, 1}, false}, 5, 1));
@@ -206,10 +190,9 @@ std::vector<OpCase> convolution_cases() {
       return sum;
     });
   };
-  c.bad = {{{Dim({2, 3}), Dim({3, 2})}},      {{Dim({2, 3}), Dim({2, 4})}},
-           {{Dim({0, 3}), Dim({0, 2})}},      {{Dim({2, 3}), Dim({2, 0})}},
-           {{Dim({2, 3, 2}), Dim({2, 2})}},   {{Dim({2, 3}), Dim({2, 2, 2, 2})}},
-           {{Dim({2, 3}, 2), Dim({2, 2}, 3)}}};
+  c.bad = bad_shapes(
+      "{2,3} {3,2} | {2,3} {2,4} | {0,3} {0,2} | {2,3} {2,0} | {2,3,2} {2,2} | {2,3} {2,2,2,2} | "
+      "{2,3X2} {2,2X3}");
   all.push_back(c);
 
   c = {};
@@ -230,7 +213,7 @@ std::vector<OpCase> convolution_cases() {
       return sum;
     });
   };
-  c.bad = {{{Dim({4, 2})}}, {{Dim({3, 1, 1, 1, 1, 1, 2})}}};
+  c.bad = bad_shapes("{4,2} | {3,1,1,1,1,1,2}");
   all.push_back(c);
 
   c = {};
@@ -251,7 +234,7 @@ std::vector<OpCase> convolution_cases() {
       return sum;
     });
   };
-  c.bad = {{{Dim({4, 2})}}, {{Dim({4})}}};
+  c.bad = bad_shapes("{4,2} | {4}");
   all.push_back(c);
   return all;
 }
@@ -365,8 +348,7 @@ TEST_CASE("convolution: equal elements, NaN, and what is all the same") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({2, 2});
-  p.set_value({1, 1, 1, 1});
+  Parameter p = model.add_parameters({2, 2}, ParameterInitFromVector({1, 1, 1, 1}));
   const Expression x = parameter(g, p);
   g.backward(maxpooling2d(x, {2, 2}, {1, 1}));
   CHECK(as_vector(p.gradients()) == V{1, 0, 0, 0});

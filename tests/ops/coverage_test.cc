@@ -1,9 +1,5 @@
-#include <set>
-
 #include "dynet-like/ops/families.h"
-#include "dynet-like/ops/inputs.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace coverage_test {
 

@@ -1,21 +1,12 @@
 // Linear chains against all their sequences, one by one, and against themselves in other company.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
-#include "dynet-like/run/executor.h"
-#include "tests/support/catch.h"
+#include "tests/ops/sequences.h"
 
 namespace crf_sequences_test {
 
 using namespace dynet;
+using namespace dynet::test;
 
 namespace {
-
-constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 
 /// Scores of a chain, of which some may be forbidden.
 struct Chain {
@@ -25,16 +16,13 @@ struct Chain {
   Chain(unsigned k, unsigned n, std::uint64_t key, bool forbids = false) : tags(k), length(n) {
     const RandomStream random(key);
     std::uint64_t draws = 0;
-    const auto fill = [&](std::vector<float>& v, std::size_t size) {
-      for (std::size_t i = 0; i < size; ++i) {
-        const auto score = static_cast<float>(2 * random.normal(draws++));
-        v.push_back(forbids && random.uniform(draws++) < 0.2 ? kForbidden : score);
-      }
+    const auto fill = [&](std::size_t n) {
+      return some_scores(n, random, draws, forbids ? 0.2 : 0);
     };
-    fill(emissions, std::size_t{k} * n);
-    fill(transitions, std::size_t{k} * k);
-    fill(start, k);
-    fill(stop, k);
+    emissions = fill(std::size_t{k} * n);
+    transitions = fill(std::size_t{k} * k);
+    start = fill(k);
+    stop = fill(k);
   }
 
   double score(const std::vector<unsigned>& y) const {
@@ -87,36 +75,20 @@ TEST_CASE("crf: all sequences, one by one, in double") {
       for (const bool forbids : {false, true}) {
         const Chain c(k, n, chains++, forbids);
         INFO(k << " tags, " << n << " words, " << forbids);
-        double z = 0, entropy = 0;
-        std::vector<double> marginals(std::size_t{k} * n, 0.0);
         const auto all = c.sequences();
-        for (const auto& y : all) z += std::exp(c.score(y));
-        for (const auto& y : all) {
-          const double p = z == 0 ? 0 : std::exp(c.score(y)) / z;
-          if (p > 0) entropy -= p * std::log(p);
-          for (unsigned t = 0; t < n; ++t) marginals[t * k + y[t]] += p;
-        }
+        const auto score = [&](const std::vector<unsigned>& y) { return c.score(y); };
+        const Listed sums(all, std::size_t{k} * n, score, [&](const std::vector<unsigned>& y) {
+          std::vector<std::size_t> places;
+          for (unsigned t = 0; t < n; ++t) places.push_back(t * k + y[t]);
+          return places;
+        });
         ComputationGraph g;
         const Scores x(g, c);
         const Expression log_z = x.log_z(), m = x.marginals(), h = x.entropy();
         std::vector<Expression> each;
-        for (const auto& y : all) each.push_back(x.log_prob(y));
-        Executor<double> in_double(g.store());
-        in_double.forward(static_cast<NodeId>(g.size() - 1));
-        const auto value = [&](const Expression& e) { return in_double.value(e.i); };
-        if (z == 0)
-          CHECK(*value(log_z) == static_cast<double>(kForbidden));
-        else
-          CHECK(*value(log_z) == Approx(std::log(z)).epsilon(1e-12).margin(1e-12));
-        CHECK(*value(h) == Approx(entropy).epsilon(1e-10).margin(1e-12));
-        for (std::size_t i = 0; i < marginals.size(); ++i)
-          CHECK(value(m)[i] == Approx(marginals[i]).epsilon(1e-10).margin(1e-13));
-        double sum = 0;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-          CHECK(*value(each[i]) <= 0);
-          sum += std::exp(*value(each[i]));
-        }
-        CHECK(sum == Approx(z == 0 ? 0 : 1).epsilon(1e-10).margin(1e-12));
+        std::vector<double> scores;
+        for (const auto& y : all) each.push_back(x.log_prob(y)), scores.push_back(score(y));
+        sums.check(g, log_z, m, h, each, scores);
       }
 }
 
@@ -135,19 +107,14 @@ TEST_CASE("crf: with scores of zero the partition function counts sequences") {
 TEST_CASE("crf: the gradient of the log-partition is the marginals, which add up to one") {
   const Chain c(5, 9, 3);
   ParameterCollection model;
-  Parameter e = model.add_parameters({5, 9});
-  e.set_value(c.emissions);
+  Parameter e = model.add_parameters({5, 9}, ParameterInitFromVector(c.emissions));
   ComputationGraph g;
   Scores x(g, c);
   x.e = parameter(g, e);
-  const Expression m = x.marginals(), log_z = x.log_z();
-  const std::vector<float> p = as_vector(m.value());
+  const std::vector<float> p = check_marginals(e, x.log_z(), x.marginals());
   for (unsigned t = 0; t < 9; ++t)
     CHECK(std::accumulate(p.begin() + t * 5, p.begin() + (t + 1) * 5, 0.0) ==
           Approx(1).epsilon(1e-6));
-  g.backward(log_z);
-  const std::vector<float> d = as_vector(*e.gradients());
-  for (std::size_t i = 0; i < p.size(); ++i) CHECK(d[i] == Approx(p[i]).epsilon(1e-5).margin(1e-7));
 }
 
 TEST_CASE("crf: a constant added to all scores of a word changes log Z alone") {
@@ -156,11 +123,7 @@ TEST_CASE("crf: a constant added to all scores of a word changes log Z alone") {
   const Scores before(g, c);
   for (unsigned j = 0; j < 4; ++j) c.emissions[3 * 4 + j] += 2.5f;
   const Scores after(g, c);
-  CHECK(as_scalar(after.log_z().value()) ==
-        Approx(as_scalar(before.log_z().value()) + 2.5).epsilon(1e-6));
-  const std::vector<float> p = as_vector(before.marginals().value());
-  const std::vector<float> q = as_vector(after.marginals().value());
-  for (std::size_t i = 0; i < p.size(); ++i) CHECK(p[i] == Approx(q[i]).margin(1e-6));
+  check_added(before.log_z(), after.log_z(), before.marginals(), after.marginals());
 }
 
 TEST_CASE("crf: log-probabilities are never above zero, however sure the scores are") {
@@ -181,65 +144,27 @@ TEST_CASE("crf: sentences of all lengths are one batch, and the same bits alone"
   ParameterCollection model;
   const Parameter a = model.add_parameters({kTags, kTags}), s = model.add_parameters({kTags}),
                   p = model.add_parameters({kTags});
-  std::vector<Parameter> emissions;
+  Sentences all{.own = {},
+                .shared = {a, s, p},
+                .build = {},
+                .loss = structure_loss,
+                .batches = 4 + 2 * 24 + 10};
   std::vector<std::vector<unsigned>> tags;
   for (unsigned n = 0; n < 24; ++n) {
     const unsigned length = n * 5 % 24 + (n == 0 ? 0 : 1);
-    emissions.push_back(length == 0 ? Parameter() : model.add_parameters({kTags, length}));
+    all.own.emplace_back();
+    if (length > 0) all.own.back() = {model.add_parameters({kTags, length})};
     tags.emplace_back(length);
     for (unsigned t = 0; t < length; ++t)
       tags.back()[t] = n % 2 && t % 3 ? kAnyTag : (t + n) % kTags;
   }
-  const auto build = [&](ComputationGraph& g, unsigned n) {
-    const Expression e = emissions[n] ? parameter(g, emissions[n]) : zeros(g, {kTags, 0});
+  all.build = [&](ComputationGraph& g, unsigned n) {
+    const Expression e = all.own[n].empty() ? zeros(g, {kTags, 0}) : parameter(g, all.own[n][0]);
     const Expression A = parameter(g, a), S = parameter(g, s), P = parameter(g, p);
     return std::vector{crf_log_partition(e, A, S, P), crf_log_prob(e, A, S, P, tags[n]),
                        crf_marginals(e, A, S, P), crf_entropy(e, A, S, P)};
   };
-  const auto loss_of = [](const std::vector<Expression>& x) {
-    return x[0] - 2 * x[1] + sum_elems(square(x[2])) + 3 * x[3];
-  };
-  const auto gradient_of = [&](const Parameter& e) { return as_vector(*e.gradients()); };
-
-  std::vector<std::vector<std::vector<float>>> values(24);
-  std::vector<std::vector<float>> gradients(24);
-  for (unsigned n = 0; n < 24; ++n) {
-    ComputationGraph g;
-    const std::vector<Expression> x = build(g, n);
-    const Expression loss = loss_of(x);
-    loss.value();
-    for (const Expression& e : x) values[n].push_back(as_vector(e.value()));
-    g.backward(loss);
-    if (emissions[n]) gradients[n] = gradient_of(emissions[n]);
-    model.reset_gradient();
-  }
-  for (const bool inference : {false, true}) {
-    INFO("inference " << inference);
-    ComputationGraph g;
-    g.set_inference(inference);
-    std::vector<std::vector<Expression>> all;
-    std::vector<Expression> losses;
-    for (unsigned n = 0; n < 24; ++n) {
-      all.push_back(build(g, n));
-      losses.push_back(loss_of(all.back()));
-    }
-    const Expression loss = sum(losses);
-    loss.value();
-    for (unsigned n = 0; n < 24; ++n)
-      for (unsigned k = 0; k < 4; ++k) CHECK(as_vector(all[n][k].value()) == values[n][k]);
-    if (inference) continue;
-    // Each operation on chains is one batch; squares and sums of marginals are one for each
-    // length.
-    CHECK(g.statistics().batches < 4 + 2 * 24 + 10);
-    g.backward(loss);
-    for (unsigned n = 0; n < 24; ++n)
-      if (emissions[n]) CHECK(gradient_of(emissions[n]) == gradients[n]);
-    model.reset_gradient();
-    g.backward(loss, true);
-    for (unsigned n = 0; n < 24; ++n)
-      if (emissions[n]) CHECK(gradient_of(emissions[n]) == gradients[n]);
-    model.reset_gradient();
-  }
+  check_alone_and_together(model, all);
 }
 
 TEST_CASE("crf: many tags, of which all but two are forbidden, are as those two") {

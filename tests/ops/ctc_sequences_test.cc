@@ -1,32 +1,19 @@
 // CTC against all alignments, one by one, and against itself in other company.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
-#include "dynet-like/run/executor.h"
-#include "tests/support/catch.h"
+#include "tests/ops/sequences.h"
 
 namespace ctc_sequences_test {
 
 using namespace dynet;
+using namespace dynet::test;
 
 namespace {
 
-constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::vector<float> some_scores(unsigned symbols, unsigned frames, std::uint64_t key,
-                               bool forbids = false) {
-  const RandomStream random(key);
-  std::vector<float> scores;
-  for (std::uint64_t k = 0; k < std::uint64_t{symbols} * frames; ++k)
-    scores.push_back(forbids && random.uniform(2 * k) < 0.2
-                         ? kForbidden
-                         : static_cast<float>(2 * random.normal(2 * k + 1)));
-  return scores;
+std::vector<float> frames_of(unsigned symbols, unsigned frames, std::uint64_t key,
+                             bool forbids = false) {
+  std::uint64_t draws = 0;
+  return some_scores(std::size_t{symbols} * frames, RandomStream(key), draws, forbids ? 0.2 : 0);
 }
 
 struct Alignment {
@@ -65,7 +52,7 @@ TEST_CASE("ctc: all alignments, one by one, in double") {
     for (unsigned frames = 0; frames <= 6; ++frames)
       for (const bool forbids : {false, true}) {
         const unsigned blank = static_cast<unsigned>(key % symbols);
-        const std::vector<float> scores = some_scores(symbols, frames, key++, forbids);
+        const std::vector<float> scores = frames_of(symbols, frames, key++, forbids);
         ComputationGraph g;
         const Expression x = input(g, Dim({symbols, frames}), scores);
         const auto all = alignments(symbols, frames, blank, scores);
@@ -76,31 +63,27 @@ TEST_CASE("ctc: all alignments, one by one, in double") {
         for (const auto& [y, _] : all)
           each.push_back({ctc_loss(x, y, {.blank = blank}), ctc_alignment(x, y, {.blank = blank}),
                           ctc_entropy(x, y, {.blank = blank})});
-        Executor<double> in_double(g.store());
-        in_double.forward(static_cast<NodeId>(g.size() - 1));
+        InDouble value(g);
         double total = 0, product = 1;
         std::size_t k = 0;
         for (const auto& [y, some] : all) {
           INFO(symbols << " symbols, " << frames << " frames, " << forbids << ", labels " << k);
-          double z = 0, entropy = 0;
-          std::vector<double> probabilities(scores.size(), 0.0);
-          for (const Alignment& a : some) z += std::exp(a.score);
-          for (const Alignment& a : some) {
-            const double p = z == 0 ? 0 : std::exp(a.score) / z;
-            if (p > 0) entropy -= p * std::log(p);
-            for (unsigned t = 0; t < frames; ++t) probabilities[t * symbols + a.symbols[t]] += p;
-          }
-          const double loss = *in_double.value(each[k].loss.i);
-          if (z == 0)
+          const Listed sums(
+              some, scores.size(), [](const Alignment& a) { return a.score; },
+              [&](const Alignment& a) {
+                std::vector<std::size_t> places;
+                for (unsigned t = 0; t < frames; ++t) places.push_back(t * symbols + a.symbols[t]);
+                return places;
+              });
+          const double loss = *value(each[k].loss);
+          if (sums.z == 0)
             CHECK(loss == static_cast<double>(kInfinity));
           else
-            CHECK(loss == Approx(-std::log(z)).epsilon(1e-11).margin(1e-11));
-          CHECK(*in_double.value(each[k].entropy.i) ==
-                Approx(entropy).epsilon(1e-10).margin(1e-12));
-          CHECK(*in_double.value(each[k].entropy.i) >= 0);
+            CHECK(loss == Approx(-std::log(sums.z)).epsilon(1e-11).margin(1e-11));
+          CHECK(*value(each[k].entropy) == Approx(sums.entropy).epsilon(1e-10).margin(1e-12));
           for (std::size_t i = 0; i < scores.size(); ++i)
-            CHECK(in_double.value(each[k].alignment.i)[i] ==
-                  Approx(probabilities[i]).epsilon(1e-10).margin(1e-13));
+            CHECK(value(each[k].alignment)[i] ==
+                  Approx(sums.marginals[i]).epsilon(1e-10).margin(1e-13));
           total += std::exp(-loss);
           ++k;
         }
@@ -162,8 +145,7 @@ TEST_CASE("ctc: probabilities of exactly zero and one") {
   std::vector<float> sure(3 * 4, kForbidden);
   sure[1] = sure[3 + 1] = sure[6] = sure[9 + 2] = 0;
   ParameterCollection model;
-  Parameter p = model.add_parameters({3, 4});
-  p.set_value(sure);
+  Parameter p = model.add_parameters({3, 4}, ParameterInitFromVector(sure));
   ComputationGraph g;
   const Expression x = parameter(g, p);
   const std::vector<unsigned> y = {1, 2}, other = {2, 1};
@@ -186,8 +168,8 @@ TEST_CASE("ctc: the gradient of the loss is minus the alignment, whose columns a
   constexpr unsigned kSymbols = 5, kFrames = 40;
   const std::vector<unsigned> y = {1, 3, 3, 2, 4, 1, 1};
   ParameterCollection model;
-  Parameter p = model.add_parameters({kSymbols, kFrames});
-  p.set_value(some_scores(kSymbols, kFrames, 4));
+  Parameter p = model.add_parameters({kSymbols, kFrames},
+                                     ParameterInitFromVector(frames_of(kSymbols, kFrames, 4)));
   ComputationGraph g;
   const Expression x = parameter(g, p), loss = ctc_loss(x, y);
   const std::vector<float> probabilities = as_vector(ctc_alignment(x, y).value());
@@ -204,7 +186,7 @@ TEST_CASE("ctc: the gradient of the loss is minus the alignment, whose columns a
 }
 
 TEST_CASE("ctc: a constant added to all scores of a frame changes the loss alone") {
-  std::vector<float> scores = some_scores(4, 9, 8);
+  std::vector<float> scores = frames_of(4, 9, 8);
   const std::vector<unsigned> y = {3, 1, 1};
   ComputationGraph g;
   const Expression before = input(g, {4, 9}, scores);
@@ -214,9 +196,7 @@ TEST_CASE("ctc: a constant added to all scores of a frame changes the loss alone
         Approx(as_scalar(ctc_loss(before, y).value()) - 2.5).epsilon(1e-6));
   CHECK(as_scalar(ctc_entropy(after, y).value()) ==
         Approx(as_scalar(ctc_entropy(before, y).value())).epsilon(1e-5));
-  const std::vector<float> p = as_vector(ctc_alignment(before, y).value());
-  const std::vector<float> q = as_vector(ctc_alignment(after, y).value());
-  for (std::size_t i = 0; i < p.size(); ++i) CHECK(p[i] == Approx(q[i]).margin(1e-6));
+  check_equal(ctc_alignment(before, y), ctc_alignment(after, y));
 }
 
 TEST_CASE("ctc: long utterances lose nothing") {
@@ -225,8 +205,8 @@ TEST_CASE("ctc: long utterances lose nothing") {
   std::vector<unsigned> y;
   for (unsigned k = 0; k < 300; ++k) y.push_back(1 + k * 7 % 19);
   ParameterCollection model;
-  Parameter p = model.add_parameters({kSymbols, kFrames});
-  p.set_value(some_scores(kSymbols, kFrames, 5));
+  Parameter p = model.add_parameters({kSymbols, kFrames},
+                                     ParameterInitFromVector(frames_of(kSymbols, kFrames, 5)));
   ComputationGraph g;
   const Expression loss = ctc_loss(log_softmax(3 * parameter(g, p)), y);
   Executor<double> in_double(g.store());
@@ -274,59 +254,26 @@ TEST_CASE("ctc: mistakes") {
 TEST_CASE("ctc: utterances of all lengths are one batch, and the same bits alone") {
   constexpr unsigned kSymbols = 9, kCount = 20;
   ParameterCollection model;
-  std::vector<Parameter> scores;
+  Sentences all{.own = std::vector<std::vector<Parameter>>(kCount),
+                .shared = {},
+                .build = {},
+                .loss = {},
+                .batches = 3 + 2 * kCount + 10};
   std::vector<std::vector<unsigned>> labels(kCount);
   for (unsigned n = 0; n < kCount; ++n) {
     const unsigned frames = n * 7 % 41;
-    scores.push_back(frames == 0 ? Parameter() : model.add_parameters({kSymbols, frames}));
+    if (frames > 0) all.own[n] = {model.add_parameters({kSymbols, frames})};
     for (unsigned k = 0; k < frames * (n % 3) / 4; ++k) labels[n].push_back(1 + k * n % 8);
   }
-  const auto build = [&](ComputationGraph& g, unsigned n) {
-    const Expression x = scores[n] ? parameter(g, scores[n]) : zeros(g, {kSymbols, 0});
-    const CtcSettings settings{.blank = 0, .zero_infinity = true};
-    return std::vector{ctc_loss(x, labels[n], settings), ctc_alignment(x, labels[n]),
+  all.build = [&](ComputationGraph& g, unsigned n) {
+    const Expression x = all.own[n].empty() ? zeros(g, {kSymbols, 0}) : parameter(g, all.own[n][0]);
+    return std::vector{ctc_loss(x, labels[n], {.zero_infinity = true}), ctc_alignment(x, labels[n]),
                        ctc_entropy(x, labels[n])};
   };
-  const auto loss_of = [](const std::vector<Expression>& x) {
+  all.loss = [](const std::vector<Expression>& x) {
     return x[0] + sum_elems(square(x[1])) + 3 * x[2];
   };
-  const auto gradient_of = [&](const Parameter& e) { return as_vector(*e.gradients()); };
-  std::vector<std::vector<std::vector<float>>> values(kCount);
-  std::vector<std::vector<float>> gradients(kCount);
-  for (unsigned n = 0; n < kCount; ++n) {
-    ComputationGraph g;
-    const std::vector<Expression> x = build(g, n);
-    const Expression loss = loss_of(x);
-    loss.value();
-    for (const Expression& e : x) values[n].push_back(as_vector(e.value()));
-    g.backward(loss);
-    if (scores[n]) gradients[n] = gradient_of(scores[n]);
-    model.reset_gradient();
-  }
-  for (const bool inference : {false, true}) {
-    INFO("inference " << inference);
-    ComputationGraph g;
-    g.set_inference(inference);
-    std::vector<std::vector<Expression>> all;
-    std::vector<Expression> losses;
-    for (unsigned n = 0; n < kCount; ++n) {
-      all.push_back(build(g, n));
-      losses.push_back(loss_of(all.back()));
-    }
-    const Expression loss = sum(losses);
-    loss.value();
-    for (unsigned n = 0; n < kCount; ++n)
-      for (unsigned k = 0; k < 3; ++k) CHECK(as_vector(all[n][k].value()) == values[n][k]);
-    if (inference) continue;
-    // Each operation is one batch; squares and sums of alignments are one for each length.
-    CHECK(g.statistics().batches < 3 + 2 * kCount + 10);
-    for (const bool full : {false, true}) {
-      g.backward(loss, full);
-      for (unsigned n = 0; n < kCount; ++n)
-        if (scores[n]) CHECK(gradient_of(scores[n]) == gradients[n]);
-      model.reset_gradient();
-    }
-  }
+  check_alone_and_together(model, all);
 }
 
 }  // namespace ctc_sequences_test

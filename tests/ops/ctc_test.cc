@@ -1,14 +1,4 @@
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/structures/ctc/op.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -132,7 +122,7 @@ OpCase utterances(
   c.float_tolerance = 1e-4;
   c.draws = 100;
   c.extremes = {-1e4, 1e4, 0, -kInfinity};
-  c.bad = {{{Dim({2, 3, 2})}}};
+  c.bad = bad_shapes("{2,3,2}");
   return c;
 }
 

@@ -1,22 +1,14 @@
 // Dependency trees against all of them, one by one, and against themselves in other company.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
-#include "dynet-like/run/executor.h"
+#include "tests/ops/sequences.h"
 #include "tests/support/all_trees.h"
-#include "tests/support/catch.h"
 
 namespace dependency_trees_sequences_test {
 
 using namespace dynet;
+using namespace dynet::test;
 
 namespace {
 
-constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 constexpr DependencyRules kRules[] = {{true, true}, {true, false}, {false, true}, {false, false}};
 
 std::vector<float> some_arcs(unsigned words, std::uint64_t key, double forbids = 0) {
@@ -38,15 +30,6 @@ double score(const std::vector<float>& arcs, const std::vector<unsigned>& heads)
 
 Dim arcs_of(unsigned words) { return Dim({words + 1, words + 1}); }
 
-/// The value of the last expression of a graph, and of those before it, in double.
-struct InDouble {
-  Executor<double> executor;
-  explicit InDouble(const ComputationGraph& g) : executor(g.store()) {
-    executor.forward(static_cast<NodeId>(g.size() - 1));
-  }
-  const double* operator()(const Expression& e) { return executor.value(e.i); }
-};
-
 }  // namespace
 
 TEST_CASE("dependency trees: all trees, one by one, in double") {
@@ -57,39 +40,24 @@ TEST_CASE("dependency trees: all trees, one by one, in double") {
         if (n == 6 && forbids > 0.5) continue;
         const std::vector<float> arcs = some_arcs(n, draws++, forbids);
         INFO(n << " words, " << rules.projective << rules.single_root << ", " << forbids);
-        const auto all = test::all_trees(n, rules);
-        double z = 0, entropy = 0;
-        std::vector<double> marginals(arcs.size(), 0.0);
-        for (const auto& y : all) z += std::exp(score(arcs, y));
-        for (const auto& y : all) {
-          const double p = z == 0 ? 0 : std::exp(score(arcs, y)) / z;
-          if (p > 0) entropy -= p * std::log(p);
-          for (unsigned d = 1; d <= n; ++d) marginals[d * (n + 1) + y[d - 1]] += p;
-        }
+        const auto all = all_trees(n, rules);
+        const auto score_of = [&](const std::vector<unsigned>& y) { return score(arcs, y); };
+        const Listed sums(all, arcs.size(), score_of, [&](const std::vector<unsigned>& y) {
+          std::vector<std::size_t> places;
+          for (unsigned d = 1; d <= n; ++d) places.push_back(d * (n + 1) + y[d - 1]);
+          return places;
+        });
         ComputationGraph g;
         const Expression x = input(g, arcs_of(n), arcs);
         const Expression log_z = dependency_log_partition(x, rules);
         const Expression m = dependency_marginals(x, rules), h = dependency_entropy(x, rules);
         std::vector<Expression> each;
-        for (std::size_t k = 0; k < all.size(); k += n == 6 ? 50 : 1)
+        std::vector<double> scores;
+        for (std::size_t k = 0; k < all.size(); k += n == 6 ? 50 : 1) {
           each.push_back(dependency_log_prob(x, all[k], rules));
-        InDouble value(g);
-        if (z == 0)
-          CHECK(*value(log_z) == static_cast<double>(kForbidden));
-        else
-          CHECK(*value(log_z) == Approx(std::log(z)).epsilon(1e-12).margin(1e-12));
-        CHECK(*value(h) == Approx(entropy).epsilon(1e-10).margin(1e-12));
-        CHECK(*value(h) >= 0);
-        for (std::size_t i = 0; i < marginals.size(); ++i)
-          CHECK(value(m)[i] == Approx(marginals[i]).epsilon(1e-10).margin(1e-13));
-        for (std::size_t k = 0; k < each.size(); ++k) {
-          const double s = score(arcs, all[n == 6 ? 50 * k : k]), log_p = *value(each[k]);
-          CHECK(log_p <= 0);
-          if (s == static_cast<double>(kForbidden))
-            CHECK(log_p == s);
-          else
-            CHECK(log_p == Approx(s - std::log(z)).epsilon(1e-12).margin(1e-12));
+          scores.push_back(score_of(all[k]));
         }
+        sums.check(g, log_z, m, h, each, scores);
       }
 }
 
@@ -130,7 +98,8 @@ TEST_CASE(
       a.set_value(arcs);
       ComputationGraph g;
       const Expression x = parameter(g, a);
-      const std::vector<float> p = as_vector(dependency_marginals(x, rules).value());
+      const std::vector<float> p =
+          check_marginals(a, dependency_log_partition(x, rules), dependency_marginals(x, rules));
       for (unsigned d = 1; d <= n; ++d)
         CHECK(std::accumulate(p.begin() + d * (n + 1), p.begin() + (d + 1) * (n + 1), 0.0) ==
               Approx(1).epsilon(1e-5));
@@ -139,10 +108,7 @@ TEST_CASE(
         for (unsigned d = 1; d <= n; ++d) roots += static_cast<double>(p[d * (n + 1)]);
         CHECK(roots == Approx(1).epsilon(1e-5));
       }
-      g.backward(dependency_log_partition(x, rules));
       const std::vector<float> slope = as_vector(*a.gradients());
-      for (std::size_t i = 0; i < p.size(); ++i)
-        CHECK(slope[i] == Approx(p[i]).epsilon(1e-5).margin(1e-7));
       for (unsigned k = 0; k <= n; ++k) {
         CHECK(slope[k] == 0);
         CHECK(slope[k * (n + 2)] == 0);
@@ -158,11 +124,8 @@ TEST_CASE(
     const Expression before = input(g, arcs_of(6), arcs);
     for (unsigned h = 0; h <= 6; ++h) arcs[3 * 7 + h] += 2.5f;
     const Expression after = input(g, arcs_of(6), arcs);
-    CHECK(as_scalar(dependency_log_partition(after, rules).value()) ==
-          Approx(as_scalar(dependency_log_partition(before, rules).value()) + 2.5).epsilon(1e-6));
-    const std::vector<float> p = as_vector(dependency_marginals(before, rules).value());
-    const std::vector<float> q = as_vector(dependency_marginals(after, rules).value());
-    for (std::size_t i = 0; i < p.size(); ++i) CHECK(p[i] == Approx(q[i]).margin(1e-6));
+    check_added(dependency_log_partition(before, rules), dependency_log_partition(after, rules),
+                dependency_marginals(before, rules), dependency_marginals(after, rules));
   }
 }
 
@@ -211,7 +174,6 @@ TEST_CASE("dependency trees: log-probabilities are never above zero, however sur
       ComputationGraph g;
       const Expression x = input(g, arcs_of(12), arcs);
       CHECK(as_scalar(dependency_log_prob(x, heads, rules).value()) <= 0);
-      CHECK(as_scalar(dependency_entropy(x, rules).value()) >= 0);
       // No other tree: both sums are the same, but for the order of their terms.
       for (unsigned d = 1; d <= 12; ++d)
         for (unsigned h = 0; h <= 12; ++h)
@@ -231,7 +193,7 @@ TEST_CASE("dependency trees: words that can hang from few others") {
       INFO("key " << key << ", " << rules.projective << rules.single_root);
       double z = 0, most = static_cast<double>(kForbidden);
       std::vector<unsigned> best(n, 0);
-      for (const auto& y : test::all_trees(n, rules)) {
+      for (const auto& y : all_trees(n, rules)) {
         z += std::exp(score(arcs, y));
         if (score(arcs, y) > most) most = score(arcs, y), best = y;
       }
@@ -260,8 +222,7 @@ TEST_CASE("dependency trees: heads of the root and of a word itself may be anyth
     const auto all = [&](const std::vector<float>& scores) {
       ComputationGraph g;
       ParameterCollection model;
-      Parameter a = model.add_parameters(arcs_of(n));
-      a.set_value(scores);
+      Parameter a = model.add_parameters(arcs_of(n), ParameterInitFromVector(scores));
       const Expression x = parameter(g, a), p = dependency_marginals(x, rules),
                        y = dependency_log_partition(x, rules) + dependency_entropy(x, rules) +
                            dependency_log_prob(x, heads, rules) + squared_norm(p);
@@ -309,7 +270,7 @@ TEST_CASE("dependency trees: nothing cancels where words like each other") {
       const Expression z = dependency_log_partition(x, rules), m = dependency_marginals(x, rules);
       const Expression h = dependency_entropy(x, rules);
       InDouble value(g);
-      const auto all = test::all_trees(n, rules);
+      const auto all = all_trees(n, rules);
       double most = -1e30, sum = 0, entropy = 0;
       std::vector<double> p(arcs.size(), 0.0);
       for (const auto& y : all) most = std::max(most, score(arcs, y));
@@ -353,57 +314,25 @@ TEST_CASE("dependency trees: sentences of all lengths are one batch, and the sam
   constexpr unsigned kSentences = 20;
   for (const DependencyRules rules : kRules) {
     ParameterCollection model;
-    std::vector<Parameter> arcs;
+    Sentences all{.own = {},
+                  .shared = {},
+                  .build = {},
+                  .loss = structure_loss,
+                  .batches = 4 + 2 * kSentences + 10};
     std::vector<std::vector<unsigned>> heads;
     for (unsigned n = 0; n < kSentences; ++n) {
       const unsigned words = n * 7 % 23;
-      arcs.push_back(model.add_parameters(arcs_of(words), ParameterInitNormal()));
+      all.own.push_back({model.add_parameters(arcs_of(words), ParameterInitNormal())});
       heads.emplace_back(words);
       std::iota(heads.back().begin(), heads.back().end(), 0u);
     }
-    const auto build = [&](ComputationGraph& g, unsigned n) {
-      const Expression x = parameter(g, arcs[n]);
+    all.build = [&](ComputationGraph& g, unsigned n) {
+      const Expression x = parameter(g, all.own[n][0]);
       return std::vector{dependency_log_partition(x, rules),
                          dependency_log_prob(x, heads[n], rules), dependency_marginals(x, rules),
                          dependency_entropy(x, rules)};
     };
-    const auto loss_of = [](const std::vector<Expression>& x) {
-      return x[0] - 2 * x[1] + sum_elems(square(x[2])) + 3 * x[3];
-    };
-    std::vector<std::vector<std::vector<float>>> values(kSentences);
-    std::vector<std::vector<float>> gradients(kSentences);
-    for (unsigned n = 0; n < kSentences; ++n) {
-      ComputationGraph g;
-      const std::vector<Expression> x = build(g, n);
-      const Expression loss = loss_of(x);
-      loss.value();
-      for (const Expression& e : x) values[n].push_back(as_vector(e.value()));
-      g.backward(loss);
-      gradients[n] = as_vector(*arcs[n].gradients());
-      model.reset_gradient();
-    }
-    for (const bool inference : {false, true}) {
-      INFO("inference " << inference);
-      ComputationGraph g;
-      g.set_inference(inference);
-      std::vector<std::vector<Expression>> all;
-      std::vector<Expression> losses;
-      for (unsigned n = 0; n < kSentences; ++n) {
-        all.push_back(build(g, n));
-        losses.push_back(loss_of(all.back()));
-      }
-      const Expression loss = sum(losses);
-      loss.value();
-      for (unsigned n = 0; n < kSentences; ++n)
-        for (unsigned k = 0; k < 4; ++k) CHECK(as_vector(all[n][k].value()) == values[n][k]);
-      if (inference) continue;
-      // Each operation on trees is one batch; squares and sums are one for each length.
-      CHECK(g.statistics().batches < 4 + 2 * kSentences + 10);
-      g.backward(loss);
-      for (unsigned n = 0; n < kSentences; ++n)
-        CHECK(as_vector(*arcs[n].gradients()) == gradients[n]);
-      model.reset_gradient();
-    }
+    check_alone_and_together(model, all);
   }
 }
 

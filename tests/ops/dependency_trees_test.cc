@@ -1,13 +1,5 @@
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
-
-#include "dynet-like/structures/dependency_trees/op.h"
 #include "tests/ops/cases.h"
 #include "tests/support/all_trees.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -94,7 +86,7 @@ std::vector<OpCase> dependency_tree_cases() {
       c.float_tolerance = 2e-5;
       c.draws = 18;
       c.extremes = {-1e4, 1e4, 0, -kInfinity};
-      c.bad = {{{Dim({2, 3})}}, {{Dim({3})}}, {{Dim({0, 0})}}, {{Dim({2, 2, 2})}}};
+      c.bad = bad_shapes("{2,3} | {3} | {0,0} | {2,2,2}");
       all.push_back(c);
     };
     const auto numbers = [rules](const std::function<double(const NaiveDependencyTrees&)>& f) {

@@ -1,20 +1,14 @@
 // docs/operations.md is written from the forms, the cases and the descriptions of all operations:
 //
 //     DYNET_WRITE_DOCS=1 build/dev/tests/test-ops "operations: the table in docs is up to date"
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <regex>
-#include <set>
-#include <sstream>
 
-#include "dynet-like/dynet.h"
 #include "dynet-like/ops/families.h"
 #include "tests/ops/cases.h"
 #include "tests/ops/descriptions.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {

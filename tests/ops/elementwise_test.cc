@@ -1,14 +1,4 @@
-#include "dynet-like/ops/elementwise.h"
-
-#include <cmath>
-#include <limits>
-
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -34,9 +24,21 @@ OpCase with_number(const std::string& name, std::function<Expression(const Expre
   return c;
 }
 
-std::vector<OpCase> more_elementwise_cases() {
+#define OF_DOUBLE(...) [=](double x) { return __VA_ARGS__; }
+#define WITH_NUMBER(EXPRESSION, NUMBER)                                     \
+  with_number(                                                              \
+      #EXPRESSION, [](const Expression& x, float a) { return EXPRESSION; }, \
+      [](double x, double a) { return EXPRESSION; }, NUMBER)
+
+}  // namespace
+
+std::vector<OpCase> elementwise_cases() {
   using E = const Expression&;
-  std::vector<OpCase> all;
+  using F = double (*)(double);
+  std::vector<OpCase> all = {WITH_NUMBER(x + a, 1.5), WITH_NUMBER(a + x, 1.5),
+                             WITH_NUMBER(x - a, 1.5), WITH_NUMBER(a - x, 1.5),
+                             WITH_NUMBER(x * a, 2.5), WITH_NUMBER(a * x, 2.5),
+                             WITH_NUMBER(x / a, 3)};
   const auto add = [&](const std::string& name, std::function<Expression(E)> op,
                        std::function<double(double)> f, double low, double high,
                        std::vector<double> extremes, std::vector<double> kinks = {}) {
@@ -45,128 +47,55 @@ std::vector<OpCase> more_elementwise_cases() {
     all.back().extremes = extremes;
     all.back().kinks = kinks;
   };
-  using F = double (*)(double);
-  add(
-      "selu", [](E x) { return selu(x); },
-      [](double x) {
-        return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * std::expm1(x));
-      },
-      -3, 3, {1e30, -1e30, -kInfinity, 0}, {0});
+  add("-x", OF_X(-x), OF_DOUBLE(-x), -1.5, 1.5, {});
+  const std::vector<double> large = {-kInfinity, kInfinity, 1e4, -1e4, 1e30, 0};
+  add("tanh", OF_X(tanh(x)), F(std::tanh), -4, 4, large);
+  add("logistic", OF_X(logistic(x)), sigmoid, -6, 6, large);
+  add("rectify", OF_X(rectify(x)), OF_DOUBLE(x > 0 ? x : 0), -1.5, 1.5,
+      {-kInfinity, 1e30, -1e30, 0}, {0});
+  add("exp", OF_X(exp(x)), F(std::exp), -1.5, 1.5, {-kInfinity, -1e4, -120, 0, 80});
+  add("log", OF_X(log(x)), F(std::log), 0.2, 5, {0, kInfinity, 1e-30, 1e30});
+  add("sqrt", OF_X(sqrt(x)), F(std::sqrt), 0.2, 5, {0, kInfinity, 1e-30, 1e30});
+  add("square", OF_X(square(x)), OF_DOUBLE(x * x), -1.5, 1.5, {1e15, -1e15, 0});
+  add("cube", OF_X(cube(x)), OF_DOUBLE(x * x * x), -1.5, 1.5, {1e10, -1e10, 0});
+  add("abs", OF_X(abs(x)), F(std::abs), -1.5, 1.5, {1e30, -1e30, 0, -kInfinity}, {0});
+  add("log_sigmoid", OF_X(log_sigmoid(x)),
+      OF_DOUBLE(std::min(x, 0.0) - std::log1p(std::exp(-std::abs(x)))), -6, 6,
+      {1e30, -1e30, 100, -100, 0, kInfinity});
+  add("softsign", OF_X(softsign(x)), OF_DOUBLE(x / (1 + std::abs(x))), -1.5, 1.5, {1e30, -1e30, 0},
+      {0});
+  add("elu", OF_X(elu(x)), OF_DOUBLE(x > 0 ? x : std::expm1(x)), -1.5, 1.5,
+      {1e30, -1e30, -kInfinity, 0}, {0});
+  add("elu 0.7", OF_X(elu(x, 0.7f)),
+      OF_DOUBLE(x > 0 ? x : static_cast<double>(0.7f) * std::expm1(x)), -1.5, 1.5, {}, {0});
+  add("selu", OF_X(selu(x)),
+      OF_DOUBLE(1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * std::expm1(x))), -3, 3,
+      {1e30, -1e30, -kInfinity, 0}, {0});
   for (const float beta : {1.0f, 0.7f})
-    add(
-        "silu, beta " + std::to_string(beta),
-        [beta](E x) { return beta == 1 ? silu(x) : silu(x, beta); },
-        [beta](double x) {
-          return x == -kInfinity ? 0 : x * sigmoid(static_cast<double>(beta) * x);
-        },
-        -6, 6, {1e30, -1e30, -kInfinity, 100, -100, 0});
-  add("erf", [](E x) { return erf(x); }, F(std::erf), -3, 3, {kInfinity, -kInfinity, 10, -10, 0});
-  add("lgamma", [](E x) { return lgamma(x); }, F(std::lgamma), 0.2, 5, {1e5, 1e-3, 1, 2});
-  add("sin", [](E x) { return sin(x); }, F(std::sin), -4, 4, {0, 1e4, -1e4});
-  add("cos", [](E x) { return cos(x); }, F(std::cos), -4, 4, {0, 1e4, -1e4});
-  add("tan", [](E x) { return tan(x); }, F(std::tan), -1.2, 1.2, {0});
-  add("asin", [](E x) { return asin(x); }, F(std::asin), -0.9, 0.9, {1, -1, 0});
-  add("acos", [](E x) { return acos(x); }, F(std::acos), -0.9, 0.9, {1, -1, 0});
-  add("atan", [](E x) { return atan(x); }, F(std::atan), -4, 4, {kInfinity, -kInfinity, 1e30, 0});
-  add("sinh", [](E x) { return sinh(x); }, F(std::sinh), -3, 3, {20, -20, 0});
-  add("cosh", [](E x) { return cosh(x); }, F(std::cosh), -3, 3, {20, -20, 0});
-  add("asinh", [](E x) { return asinh(x); }, F(std::asinh), -4, 4, {1e10, -1e10, 1e30, 0});
-  add("acosh", [](E x) { return acosh(x); }, F(std::acosh), 1.2, 5, {1, 1e10, 1e30});
-  add("atanh", [](E x) { return atanh(x); }, F(std::atanh), -0.9, 0.9, {1, -1, 0});
+    add("silu, beta " + std::to_string(beta), OF_X(beta == 1 ? silu(x) : silu(x, beta)),
+        OF_DOUBLE(x == -kInfinity ? 0 : x * sigmoid(static_cast<double>(beta) * x)), -6, 6,
+        {1e30, -1e30, -kInfinity, 100, -100, 0});
+  add("erf", OF_X(erf(x)), F(std::erf), -3, 3, {kInfinity, -kInfinity, 10, -10, 0});
+  add("lgamma", OF_X(lgamma(x)), F(std::lgamma), 0.2, 5, {1e5, 1e-3, 1, 2});
+  add("sin", OF_X(sin(x)), F(std::sin), -4, 4, {0, 1e4, -1e4});
+  add("cos", OF_X(cos(x)), F(std::cos), -4, 4, {0, 1e4, -1e4});
+  add("tan", OF_X(tan(x)), F(std::tan), -1.2, 1.2, {0});
+  add("asin", OF_X(asin(x)), F(std::asin), -0.9, 0.9, {1, -1, 0});
+  add("acos", OF_X(acos(x)), F(std::acos), -0.9, 0.9, {1, -1, 0});
+  add("atan", OF_X(atan(x)), F(std::atan), -4, 4, {kInfinity, -kInfinity, 1e30, 0});
+  add("sinh", OF_X(sinh(x)), F(std::sinh), -3, 3, {20, -20, 0});
+  add("cosh", OF_X(cosh(x)), F(std::cosh), -3, 3, {20, -20, 0});
+  add("asinh", OF_X(asinh(x)), F(std::asinh), -4, 4, {1e10, -1e10, 1e30, 0});
+  add("acosh", OF_X(acosh(x)), F(std::acosh), 1.2, 5, {1, 1e10, 1e30});
+  add("atanh", OF_X(atanh(x)), F(std::atanh), -0.9, 0.9, {1, -1, 0});
   const std::vector<double> whole = {-3, -2, -1, 0, 1, 2, 3};
   const std::vector<double> halves = {-2.5, -1.5, -0.5, 0.5, 1.5, 2.5};
   std::vector<double> steps = {1e30, -1e30, kInfinity, -kInfinity};
   steps.insert(steps.end(), whole.begin(), whole.end());
   steps.insert(steps.end(), halves.begin(), halves.end());
-  add(
-      "round", [](E x) { return round(x, zero_gradient); }, F(std::round), -3, 3, steps, halves);
-  add(
-      "ceil", [](E x) { return ceil(x, zero_gradient); }, F(std::ceil), -3, 3, steps, whole);
-  add(
-      "floor", [](E x) { return floor(x, zero_gradient); }, F(std::floor), -3, 3, steps, whole);
-  return all;
-}
-
-}  // namespace
-
-std::vector<OpCase> elementwise_cases() {
-  using E = const Expression&;
-  std::vector<OpCase> all;
-  all.push_back(unary(
-      "-x", [](E x) { return -x; }, [](double x) { return -x; }));
-  all.push_back(with_number(
-      "x + 1.5", [](E x, float a) { return x + a; }, [](double x, double a) { return x + a; },
-      1.5));
-  all.push_back(with_number(
-      "1.5 + x", [](E x, float a) { return a + x; }, [](double x, double a) { return x + a; },
-      1.5));
-  all.push_back(with_number(
-      "x - 1.5", [](E x, float a) { return x - a; }, [](double x, double a) { return x - a; },
-      1.5));
-  all.push_back(with_number(
-      "1.5 - x", [](E x, float a) { return a - x; }, [](double x, double a) { return a - x; },
-      1.5));
-  all.push_back(with_number(
-      "x * 2.5", [](E x, float a) { return x * a; }, [](double x, double a) { return x * a; },
-      2.5));
-  all.push_back(with_number(
-      "2.5 * x", [](E x, float a) { return a * x; }, [](double x, double a) { return x * a; },
-      2.5));
-  all.push_back(with_number(
-      "x / 3", [](E x, float a) { return x / a; }, [](double x, double a) { return x / a; }, 3));
-
-  all.push_back(unary(
-      "tanh", [](E x) { return tanh(x); }, [](double x) { return std::tanh(x); }));
-  all.back().low = -4, all.back().high = 4;
-  all.back().extremes = {-kInfinity, kInfinity, 1e4, -1e4, 1e30, 0};
-  all.push_back(unary(
-      "logistic", [](E x) { return logistic(x); }, sigmoid));
-  all.back().low = -6, all.back().high = 6;
-  all.back().extremes = {-kInfinity, kInfinity, 1e4, -1e4, 1e30, 0};
-  all.push_back(unary(
-      "rectify", [](E x) { return rectify(x); }, [](double x) { return x > 0 ? x : 0; }));
-  all.back().kinks = {0};
-  all.back().extremes = {-kInfinity, 1e30, -1e30, 0};
-  all.push_back(unary(
-      "exp", [](E x) { return exp(x); }, [](double x) { return std::exp(x); }));
-  all.back().extremes = {-kInfinity, -1e4, -120, 0, 80};
-  all.push_back(unary(
-      "log", [](E x) { return log(x); }, [](double x) { return std::log(x); }));
-  all.back().low = 0.2, all.back().high = 5;
-  all.back().extremes = {0, kInfinity, 1e-30, 1e30};
-  all.push_back(unary(
-      "sqrt", [](E x) { return sqrt(x); }, [](double x) { return std::sqrt(x); }));
-  all.back().low = 0.2, all.back().high = 5;
-  all.back().extremes = {0, kInfinity, 1e-30, 1e30};
-  all.push_back(unary(
-      "square", [](E x) { return square(x); }, [](double x) { return x * x; }));
-  all.back().extremes = {1e15, -1e15, 0};
-  all.push_back(unary(
-      "cube", [](E x) { return cube(x); }, [](double x) { return x * x * x; }));
-  all.back().extremes = {1e10, -1e10, 0};
-  all.push_back(unary(
-      "abs", [](E x) { return abs(x); }, [](double x) { return std::abs(x); }));
-  all.back().kinks = {0};
-  all.back().extremes = {1e30, -1e30, 0, -kInfinity};
-  all.push_back(unary(
-      "log_sigmoid", [](E x) { return log_sigmoid(x); },
-      [](double x) { return std::min(x, 0.0) - std::log1p(std::exp(-std::abs(x))); }));
-  all.back().low = -6, all.back().high = 6;
-  all.back().extremes = {1e30, -1e30, 100, -100, 0, kInfinity};
-  all.push_back(unary(
-      "softsign", [](E x) { return softsign(x); }, [](double x) { return x / (1 + std::abs(x)); }));
-  all.back().kinks = {0};
-  all.back().extremes = {1e30, -1e30, 0};
-  all.push_back(unary(
-      "elu", [](E x) { return elu(x); }, [](double x) { return x > 0 ? x : std::expm1(x); }));
-  all.back().kinks = {0};
-  all.back().extremes = {1e30, -1e30, -kInfinity, 0};
-  all.push_back(unary(
-      "elu 0.7", [](E x) { return elu(x, 0.7f); },
-      [](double x) { return x > 0 ? x : static_cast<double>(0.7f) * std::expm1(x); }));
-  all.back().kinks = {0};
-  const std::vector<OpCase> more = more_elementwise_cases();
-  all.insert(all.end(), more.begin(), more.end());
+  add("round", OF_X(round(x, zero_gradient)), F(std::round), -3, 3, steps, halves);
+  add("ceil", OF_X(ceil(x, zero_gradient)), F(std::ceil), -3, 3, steps, whole);
+  add("floor", OF_X(floor(x, zero_gradient)), F(std::floor), -3, 3, steps, whole);
   return all;
 }
 
@@ -191,8 +120,7 @@ TEST_CASE("elementwise: steps pass the gradient on, or none") {
     for (const GradientMode mode : {zero_gradient, straight_through_gradient}) {
       ComputationGraph g;
       ParameterCollection model;
-      Parameter p = model.add_parameters({3});
-      p.set_value({0.25f, -1.75f, 2.0f});
+      Parameter p = model.add_parameters({3}, ParameterInitFromVector({0.25f, -1.75f, 2.0f}));
       const Expression y = step(parameter(g, p), mode, SourceLocation::current());
       g.backward(sum_elems(cmult(y, input(g, {3}, {1, 2, 3}))));
       CHECK(as_vector(p.gradients()) ==

@@ -1,16 +1,4 @@
-#include "dynet-like/ops/flow.h"
-
-#include <functional>
-#include <limits>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -78,8 +66,7 @@ DYNET_OP_TESTS("flow", flow_cases())
 TEST_CASE("flow: gradients on their way") {
   using V = std::vector<float>;
   ParameterCollection model;
-  Parameter p = model.add_parameters({3});
-  p.set_value({3, 5, 5});
+  Parameter p = model.add_parameters({3}, ParameterInitFromVector({3, 5, 5}));
   const auto gradient = [&](const std::function<Expression(const Expression&)>& f) {
     ComputationGraph g;
     const Expression weights = input(g, {3}, {1, 2, 3});
@@ -87,17 +74,16 @@ TEST_CASE("flow: gradients on their way") {
     g.backward(sum_elems(cmult(f(parameter(g, p)), weights)));
     return as_vector(p.gradients());
   };
-  using E = const Expression&;
-  CHECK(gradient([](E x) { return x; }) == V{1, 2, 3});
-  CHECK(gradient([](E x) { return flip_gradient(x); }) == V{-1, -2, -3});
-  CHECK(gradient([](E x) { return scale_gradient(x, 2.0f); }) == V{2, 4, 6});
-  CHECK(gradient([](E x) { return scale_gradient(x, 0.0f); }) == V{0, 0, 0});
-  CHECK(gradient([](E x) { return scale_gradient(x, 2.0f) + x; }) == V{3, 6, 9});
-  CHECK(gradient([](E x) { return flip_gradient(flip_gradient(x)); }) == V{1, 2, 3});
-  CHECK(gradient([](E x) { return to_device(x, default_device); }) == V{1, 2, 3});
-  CHECK(gradient([](E x) { return argmax(x, straight_through_gradient); }) == V{1, 2, 3});
-  CHECK(gradient([](E x) { return argmax(x, zero_gradient); }) == V{0, 0, 0});
-  CHECK(gradient([](E x) { return argmax(x, zero_gradient) + x; }) == V{1, 2, 3});
+  CHECK(gradient(OF_X(x)) == V{1, 2, 3});
+  CHECK(gradient(OF_X(flip_gradient(x))) == V{-1, -2, -3});
+  CHECK(gradient(OF_X(scale_gradient(x, 2.0f))) == V{2, 4, 6});
+  CHECK(gradient(OF_X(scale_gradient(x, 0.0f))) == V{0, 0, 0});
+  CHECK(gradient(OF_X(scale_gradient(x, 2.0f) + x)) == V{3, 6, 9});
+  CHECK(gradient(OF_X(flip_gradient(flip_gradient(x)))) == V{1, 2, 3});
+  CHECK(gradient(OF_X(to_device(x, default_device))) == V{1, 2, 3});
+  CHECK(gradient(OF_X(argmax(x, straight_through_gradient))) == V{1, 2, 3});
+  CHECK(gradient(OF_X(argmax(x, zero_gradient))) == V{0, 0, 0});
+  CHECK(gradient(OF_X(argmax(x, zero_gradient) + x)) == V{1, 2, 3});
 }
 
 TEST_CASE("flow: the first of several largest") {

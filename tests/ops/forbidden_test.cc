@@ -2,11 +2,7 @@
 
 #include "tests/ops/forbidden.h"
 
-#include <limits>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dynet::test {
 namespace forbidden_test {

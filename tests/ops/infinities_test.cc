@@ -2,12 +2,7 @@
 
 #include "tests/ops/infinities.h"
 
-#include <cmath>
-#include <limits>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dynet::test {
 namespace infinities_test {
@@ -47,12 +42,9 @@ Expression elements(E x) { return reshape(x, Dim({1}, 3)); }
 std::vector<Case> sums_of_exponentials() {
   std::vector<Case> all;
   const std::pair<const char*, std::function<Expression(E)>> log_sums[] = {
-      {"logsumexp",
-       [](E x) {
-         return logsumexp({pick(x, 0u), pick(x, 1u), pick(x, 2u)});
-       }},
-      {"logsumexp_dim 0", [](E x) { return logsumexp_dim(x, 0); }},
-      {"logsumexp_dim 1", [](E x) { return logsumexp_dim(row(x), 1); }}};
+      {"logsumexp", OF_X(logsumexp({pick(x, 0u), pick(x, 1u), pick(x, 2u)}))},
+      {"logsumexp_dim 0", OF_X(logsumexp_dim(x, 0))},
+      {"logsumexp_dim 1", OF_X(logsumexp_dim(row(x), 1))}};
   for (const auto& [name, build] : log_sums) {
     all.push_back({name, build, {kInf, 0, 1}, {kInf}, {kNaN, 0, 0}});
     all.push_back({name, build, {0, kInf, kInf}, {kInf}, {0, kNaN, kNaN}});
@@ -61,18 +53,17 @@ std::vector<Case> sums_of_exponentials() {
     all.push_back({name, build, {kNaN, kInf, 0}, {kNaN}, {kNaN, kNaN, kNaN}});
   }
   const std::pair<const char*, std::function<Expression(E)>> distributions[] = {
-      {"softmax 0", [](E x) { return softmax(x); }},
-      {"softmax 1", [](E x) { return reshape(softmax(row(x), 1), {3}); }},
-      {"log_softmax", [](E x) { return log_softmax(x); }},
-      {"sparsemax", [](E x) { return sparsemax(x); }},
-      {"constrained_softmax",
-       [](E x) { return constrained_softmax(x, constant(*x.pg, {3}, 0.75f)); }}};
+      {"softmax 0", OF_X(softmax(x))},
+      {"softmax 1", OF_X(reshape(softmax(row(x), 1), {3}))},
+      {"log_softmax", OF_X(log_softmax(x))},
+      {"sparsemax", OF_X(sparsemax(x))},
+      {"constrained_softmax", OF_X(constrained_softmax(x, constant(*x.pg, {3}, 0.75f)))}};
   for (const auto& [name, build] : distributions) {
     all.push_back({name, build, {kInf, 0, 1}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN}});
     all.push_back({name, build, {0, kInf, kInf}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN}});
   }
-  const auto class_loss = [](E x) { return pickneglogsoftmax(x, 0u); };
-  const auto sparse_loss = [](E x) { return sparsemax_loss(x, std::vector<unsigned>{0}); };
+  const auto class_loss = OF_X(pickneglogsoftmax(x, 0u));
+  const auto sparse_loss = OF_X(sparsemax_loss(x, std::vector<unsigned>{0}));
   all.push_back({"pickneglogsoftmax", class_loss, {kInf, 0, 1}, {kNaN}, {kNaN, kNaN, kNaN}});
   all.push_back({"pickneglogsoftmax", class_loss, {-kInf, 0, 0}, {kInf}, {0, 0.5f, 0.5f}});
   all.push_back({"sparsemax_loss", sparse_loss, {kInf, 0, 1}, {kNaN}, {kNaN, kNaN, kNaN}});
@@ -93,94 +84,72 @@ const Floats kThirds = {1 / 3.0f, 1 / 3.0f, 1 / 3.0f};
 
 std::vector<Pair> reductions() {
   const Floats ones_each = {1, 1, 1};
-  const auto parts = [](E x) { return std::vector{pick(x, 0u), pick(x, 1u), pick(x, 2u)}; };
-  const auto zero = [](E x) { return zeros(*x.pg, {3}); };
+  const auto parts = OF_X(std::vector{pick(x, 0u), pick(x, 1u), pick(x, 2u)});
+  const auto zero = OF_X(zeros(*x.pg, {3}));
   return {
-      {"sum_elems", [](E x) { return sum_elems(x); }, {kInf}, ones_each, {kNaN}, ones_each},
-      {"sum_dim", [](E x) { return sum_dim(row(x), {1}); }, {kInf}, ones_each, {kNaN}, ones_each},
-      {"sum_batches",
-       [](E x) { return sum_batches(elements(x)); },
-       {kInf},
-       ones_each,
-       {kNaN},
-       ones_each},
-      {"mean_elems", [](E x) { return mean_elems(x); }, {kInf}, kThirds, {kNaN}, kThirds},
-      {"mean_dim", [](E x) { return mean_dim(row(x), {1}); }, {kInf}, kThirds, {kNaN}, kThirds},
-      {"mean_batches",
-       [](E x) { return mean_batches(elements(x)); },
-       {kInf},
-       kThirds,
-       {kNaN},
-       kThirds},
-      {"average", [=](E x) { return average(parts(x)); }, {kInf}, kThirds, {kNaN}, kThirds},
+      {"sum_elems", OF_X(sum_elems(x)), {kInf}, ones_each, {kNaN}, ones_each},
+      {"sum_dim", OF_X(sum_dim(row(x), {1})), {kInf}, ones_each, {kNaN}, ones_each},
+      {"sum_batches", OF_X(sum_batches(elements(x))), {kInf}, ones_each, {kNaN}, ones_each},
+      {"mean_elems", OF_X(mean_elems(x)), {kInf}, kThirds, {kNaN}, kThirds},
+      {"mean_dim", OF_X(mean_dim(row(x), {1})), {kInf}, kThirds, {kNaN}, kThirds},
+      {"mean_batches", OF_X(mean_batches(elements(x))), {kInf}, kThirds, {kNaN}, kThirds},
+      {"average", OF_X(average(parts(x))), {kInf}, kThirds, {kNaN}, kThirds},
       {"moment_elems 2",
-       [](E x) { return moment_elems(x, 2); },
+       OF_X(moment_elems(x, 2)),
        {kInf},
        {kInf, 0, 2 / 3.0f},
        {kInf},
        {-kInf, 0, kInf}},
       {"moment_dim 3",
-       [](E x) { return moment_dim(row(x), {1}, 3); },
+       OF_X(moment_dim(row(x), {1}, 3)),
        {kInf},
        {kInf, 0, 1},
        {kNaN},
        {kInf, 0, kInf}},
       {"moment_batches 2",
-       [](E x) { return moment_batches(elements(x), 2); },
+       OF_X(moment_batches(elements(x), 2)),
        {kInf},
        {kInf, 0, 2 / 3.0f},
        {kInf},
        {-kInf, 0, kInf}},
-      {"std_elems", [](E x) { return std_elems(x); }, {kNaN}, kNone, {kNaN}, kNone},
-      {"std_dim", [](E x) { return std_dim(row(x), {1}); }, {kNaN}, kNone, {kNaN}, kNone},
-      {"std_batches", [](E x) { return std_batches(elements(x)); }, {kNaN}, kNone, {kNaN}, kNone},
-      {"squared_norm",
-       [](E x) { return squared_norm(x); },
-       {kInf},
-       {kInf, 0, 2},
-       {kInf},
-       {-kInf, 0, kInf}},
-      {"l2_norm", [](E x) { return l2_norm(x); }, {kInf}, {kNaN, 0, 0}, {kInf}, {kNaN, 0, kNaN}},
-      {"max_dim 0", [](E x) { return max_dim(x, 0); }, {kInf}, {1, 0, 0}, {kInf}, {0, 0, 1}},
-      {"max_dim 1", [](E x) { return max_dim(row(x), 1); }, {kInf}, {1, 0, 0}, {kInf}, {0, 0, 1}},
-      {"min_dim 0", [](E x) { return min_dim(x, 0); }, {0}, {0, 1, 0}, {-kInf}, {1, 0, 0}},
-      {"min_dim 1", [](E x) { return min_dim(row(x), 1); }, {0}, {0, 1, 0}, {-kInf}, {1, 0, 0}},
-      {"max", [=](E x) { return max(parts(x)); }, {kInf}, {1, 0, 0}, {kInf}, {0, 0, 1}},
+      {"std_elems", OF_X(std_elems(x)), {kNaN}, kNone, {kNaN}, kNone},
+      {"std_dim", OF_X(std_dim(row(x), {1})), {kNaN}, kNone, {kNaN}, kNone},
+      {"std_batches", OF_X(std_batches(elements(x))), {kNaN}, kNone, {kNaN}, kNone},
+      {"squared_norm", OF_X(squared_norm(x)), {kInf}, {kInf, 0, 2}, {kInf}, {-kInf, 0, kInf}},
+      {"l2_norm", OF_X(l2_norm(x)), {kInf}, {kNaN, 0, 0}, {kInf}, {kNaN, 0, kNaN}},
+      {"max_dim 0", OF_X(max_dim(x, 0)), {kInf}, {1, 0, 0}, {kInf}, {0, 0, 1}},
+      {"max_dim 1", OF_X(max_dim(row(x), 1)), {kInf}, {1, 0, 0}, {kInf}, {0, 0, 1}},
+      {"min_dim 0", OF_X(min_dim(x, 0)), {0}, {0, 1, 0}, {-kInf}, {1, 0, 0}},
+      {"min_dim 1", OF_X(min_dim(row(x), 1)), {0}, {0, 1, 0}, {-kInf}, {1, 0, 0}},
+      {"max", OF_X(max(parts(x))), {kInf}, {1, 0, 0}, {kInf}, {0, 0, 1}},
       {"cumsum",
-       [](E x) { return cumsum(x, 0); },
+       OF_X(cumsum(x, 0)),
        {kInf, kInf, kInf},
        {6, 5, 3},
        {-kInf, -kInf, kNaN},
        {6, 5, 3}},
-      {"l1_distance",
-       [=](E x) { return l1_distance(x, zero(x)); },
-       {kInf},
-       {1, 0, 1},
-       {kInf},
-       {-1, 0, 1}},
+      {"l1_distance", OF_X(l1_distance(x, zero(x))), {kInf}, {1, 0, 1}, {kInf}, {-1, 0, 1}},
       {"squared_distance",
-       [=](E x) { return squared_distance(x, zero(x)); },
+       OF_X(squared_distance(x, zero(x))),
        {kInf},
        {kInf, 0, 2},
        {kInf},
        {-kInf, 0, kInf}},
       {"huber_distance",
-       [=](E x) { return huber_distance(x, zero(x), 1.5f); },
+       OF_X(huber_distance(x, zero(x), 1.5f)),
        {kInf},
        {1.5f, 0, 1},
        {kInf},
        {-1.5f, 0, 1.5f}},
-      {"hinge", [](E x) { return hinge(x, 1u); }, {kInf}, {1, -2, 1}, {kInf}, {0, -1, 1}},
-      {"layer_norm", [=](E x) { return layer_norm(x, ones(*x.pg, {3}), zero(x)); }, kNone, kNone,
-       kNone, kNone},
+      {"hinge", OF_X(hinge(x, 1u)), {kInf}, {1, -2, 1}, {kInf}, {0, -1, 1}},
+      {"layer_norm", OF_X(layer_norm(x, ones(*x.pg, {3}), zero(x))), kNone, kNone, kNone, kNone},
   };
 }
 
 void check(const Case& c, const Prepare& prepare) {
   INFO(c.name << " of " << c.x[0] << ", " << c.x[1] << ", " << c.x[2]);
   ParameterCollection model;
-  Parameter p = model.add_parameters({3});
-  p.set_value(c.x);
+  Parameter p = model.add_parameters({3}, ParameterInitFromVector(c.x));
   ComputationGraph g;
   prepare(g);
   const Expression y = c.build(parameter(g, p));
@@ -200,8 +169,7 @@ void check_long(const Prepare& prepare, unsigned length, unsigned place) {
   x[length - 1 - place] = -kInf;
   for (const unsigned along : {0u, 1u}) {
     ParameterCollection model;
-    Parameter p = model.add_parameters({length});
-    p.set_value(x);
+    Parameter p = model.add_parameters({length}, ParameterInitFromVector(x));
     ComputationGraph g;
     prepare(g);
     const Expression y =

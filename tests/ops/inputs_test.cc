@@ -1,27 +1,9 @@
-#include "dynet-like/ops/inputs.h"
-
-#include <memory>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/reductions.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
 
 using List = std::vector<unsigned>;
-
-OpCase source(const std::string& name, std::function<Expression(const Operand&)> build,
-              std::function<Array(const Arrays&)> reference) {
-  OpCase c;
-  c.name = name;
-  c.shapes = [](Shapes&) { return std::vector<Dim>{}; };
-  c.build = std::move(build);
-  c.reference = std::move(reference);
-  return c;
-}
 
 std::vector<float> counting(std::size_t n) {
   std::vector<float> v;
@@ -49,141 +31,80 @@ struct Model {
 
 }  // namespace
 
+#define BUILT(...) [=]([[maybe_unused]] const Operand& x) { return __VA_ARGS__; }
+#define ARRAY(...) [=]([[maybe_unused]] const Arrays& x) { return __VA_ARGS__; }
+#define FILLED(DIM, ...)                                                                          \
+  [=](const Arrays& x) {                                                                          \
+    return fill(DIM,                                                                              \
+                [&]([[maybe_unused]] const Place& p) -> double { return (void)x, __VA_ARGS__; }); \
+  }
+
 std::vector<OpCase> input_cases() {
-  using X = const Operand&;
-  using A = const Arrays&;
   const auto model = std::make_shared<Model>();
   const Dim d({2, 3}, 2);
   std::vector<OpCase> all;
-  all.push_back(source(
-      "input of a number", [](X x) { return input(*x.graph, 2.5f); },
-      [](A) {
-        return Array{Dim({1}), {2.5}};
-      }));
-  all.push_back(source(
-      "input of an integer", [](X x) { return input(*x.graph, 0); },
-      [](A) {
-        return Array{Dim({1}), {0}};
-      }));
-  all.push_back(source(
-      "input of a tensor", [d](X x) { return input(*x.graph, d, counting(d.size())); },
-      [d](A) {
-        const std::vector<float> v = counting(d.size());
-        return Array{d, std::vector<double>(v.begin(), v.end())};
-      }));
-  all.push_back(source(
-      "input of nothing",
-      [](X x) {
-        return input(*x.graph, {0, 2}, std::vector<float>{});
-      },
-      [](A) {
-        return Array{Dim({0, 2}), {}};
-      }));
+  const auto add = [&](const std::string& name, std::function<Expression(const Operand&)> build,
+                       std::function<Array(const Arrays&)> reference) {
+    OpCase c;
+    c.name = name;
+    c.shapes = [](Shapes&) { return std::vector<Dim>{}; };
+    c.build = std::move(build);
+    c.reference = std::move(reference);
+    all.push_back(c);
+  };
+  add("input of a number", BUILT(input(*x.graph, 2.5f)), ARRAY(Array{Dim({1}), {2.5}}));
+  add("input of an integer", BUILT(input(*x.graph, 0)), ARRAY(Array{Dim({1}), {0}}));
+  const std::vector<float> count = counting(d.size());
+  const auto counted = ARRAY(Array{d, std::vector<double>(count.begin(), count.end())});
+  add("input of a tensor", BUILT(input(*x.graph, d, count)), counted);
+  add("input of nothing", BUILT(input(*x.graph, {0, 2}, std::vector<float>{})),
+      ARRAY(Array{Dim({0, 2}), {}}));
   const auto number = std::make_shared<float>(1.5f);
-  all.push_back(source(
-      "input behind a pointer", [number](X x) { return input(*x.graph, number.get()); },
-      [](A) {
-        return Array{Dim({1}), {1.5}};
-      }));
-  const auto numbers = std::make_shared<std::vector<float>>(counting(d.size()));
-  all.push_back(source(
-      "input behind a vector pointer",
-      [d, numbers](X x) { return input(*x.graph, d, numbers.get()); },
-      [d, numbers](A) {
-        return Array{d, std::vector<double>(numbers->begin(), numbers->end())};
-      }));
-  all.push_back(source(
-      "input, sparse",
-      [d](X x) {
-        return input(*x.graph, d, {7, x.variant % 5, 7}, {3, 1.5f, 2}, 0.5f);
-      },
-      [d](A x) {
+  add("input behind a pointer", BUILT(input(*x.graph, number.get())),
+      ARRAY(Array{Dim({1}), {1.5}}));
+  const auto numbers = std::make_shared<std::vector<float>>(count);
+  add("input behind a vector pointer", BUILT(input(*x.graph, d, numbers.get())), counted);
+  add("input, sparse", BUILT(input(*x.graph, d, {7, x.variant % 5, 7}, {3, 1.5f, 2}, 0.5f)),
+      [d](const Arrays& x) {
         Array y = fill(d, [](const Place&) { return 0.5; });
         y.v[x.variant % 5] = 1.5;
         y.v[7] = 2;
         return y;
-      }));
-  all.push_back(source(
-      "input, sparse, of zeros", [d](X x) { return input(*x.graph, d, List{}, {}); },
-      [d](A) { return fill(d, [](const Place&) { return 0.0; }); }));
+      });
+  add("input, sparse, of zeros", BUILT(input(*x.graph, d, List{}, {})), FILLED(d, 0.0));
   const auto index = std::make_shared<unsigned>(2);
   const auto indices = std::make_shared<List>(List{3, 0});
-  all.push_back(source(
-      "one_hot behind a pointer", [index](X x) { return one_hot(*x.graph, 4, index.get()); },
-      [index](A) { return fill(Dim({4}), [&](const Place& p) { return p[0] == *index; }); }));
-  all.push_back(source(
-      "one_hot behind a vector pointer",
-      [indices](X x) { return one_hot(*x.graph, 4, indices.get()); },
-      [indices](A) {
-        return fill(Dim({4}, 2),
-                    [&](const Place& p) { return p[0] == (*indices)[p[kMaxTensorDim]]; });
-      }));
-  all.push_back(source(
-      "lookup behind a pointer",
-      [model, index](X x) { return lookup(*x.graph, model->table, index.get()); },
-      [model, index](A) { return rows_of(model->table, {*index}); }));
-  all.push_back(source(
-      "const_lookup behind a vector pointer",
-      [model, indices](X x) { return const_lookup(*x.graph, model->table, indices.get()); },
-      [model, indices](A) { return rows_of(model->table, *indices); }));
-  all.push_back(source(
-      "zeroes", [d](X x) { return zeroes(*x.graph, d); },
-      [d](A) { return fill(d, [](const Place&) { return 0.0; }); }));
-  all.push_back(source(
-      "one_hot", [](X x) { return one_hot(*x.graph, 4, x.variant % 4); },
-      [](A x) {
-        return fill(Dim({4}), [&](const Place& p) { return p[0] == x.variant % 4 ? 1.0 : 0.0; });
-      }));
-  all.push_back(source(
-      "one_hot batch",
-      [](X x) {
-        return one_hot(*x.graph, 4, {3, x.variant % 4, 0});
-      },
-      [](A x) {
-        const unsigned v[] = {3, x.variant % 4, 0};
-        return fill(Dim({4}, 3),
-                    [&](const Place& p) { return p[0] == v[p[kMaxTensorDim]] ? 1.0 : 0.0; });
-      }));
-  all.push_back(source(
-      "zeros", [d](X x) { return zeros(*x.graph, d); },
-      [d](A) { return fill(d, [](const Place&) { return 0.0; }); }));
-  all.push_back(source(
-      "ones", [d](X x) { return ones(*x.graph, d); },
-      [d](A) { return fill(d, [](const Place&) { return 1.0; }); }));
-  all.push_back(source(
-      "constant", [d](X x) { return constant(*x.graph, d, 0.5f + x.variant % 3); },
-      [d](A x) { return fill(d, [&](const Place&) { return 0.5 + x.variant % 3; }); }));
-  all.push_back(source(
-      "parameter", [model](X x) { return parameter(*x.graph, model->p); },
-      [model](A) { return array_of(model->p.values()); }));
-  all.push_back(source(
-      "const_parameter", [model](X x) { return const_parameter(*x.graph, model->p); },
-      [model](A) { return array_of(model->p.values()); }));
-  const auto whole = [model](A) {
-    Array y = rows_of(model->table, {0, 1, 2, 3, 4});
-    y.dim = Dim({2, 2, 5});
-    return y;
-  };
-  all.push_back(source(
-      "parameter of a table", [model](X x) { return parameter(*x.graph, model->table); }, whole));
-  all.push_back(source(
-      "const_parameter of a table",
-      [model](X x) { return const_parameter(*x.graph, model->table); }, whole));
-  const auto one = [model](A x) { return rows_of(model->table, {x.variant % 5}); };
-  const auto several = [](unsigned variant) { return std::vector<unsigned>{variant % 5, 4, 0, 4}; };
-  const auto rows = [model, several](A x) { return rows_of(model->table, several(x.variant)); };
-  all.push_back(source(
-      "lookup", [model](X x) { return lookup(*x.graph, model->table, x.variant % 5); }, one));
-  all.push_back(source(
-      "lookup batch",
-      [model, several](X x) { return lookup(*x.graph, model->table, several(x.variant)); }, rows));
-  all.push_back(source(
-      "const_lookup", [model](X x) { return const_lookup(*x.graph, model->table, x.variant % 5); },
-      one));
-  all.push_back(source(
-      "const_lookup batch",
-      [model, several](X x) { return const_lookup(*x.graph, model->table, several(x.variant)); },
-      rows));
+  add("one_hot behind a pointer", BUILT(one_hot(*x.graph, 4, index.get())),
+      FILLED(Dim({4}), p[0] == *index));
+  add("one_hot behind a vector pointer", BUILT(one_hot(*x.graph, 4, indices.get())),
+      FILLED(Dim({4}, 2), p[0] == (*indices)[p[kBatch]]));
+  add("lookup behind a pointer", BUILT(lookup(*x.graph, model->table, index.get())),
+      ARRAY(rows_of(model->table, {*index})));
+  add("const_lookup behind a vector pointer",
+      BUILT(const_lookup(*x.graph, model->table, indices.get())),
+      ARRAY(rows_of(model->table, *indices)));
+  add("zeroes", BUILT(zeroes(*x.graph, d)), FILLED(d, 0.0));
+  add("one_hot", BUILT(one_hot(*x.graph, 4, x.variant % 4)),
+      FILLED(Dim({4}), p[0] == x.variant % 4));
+  add("one_hot batch", BUILT(one_hot(*x.graph, 4, {3, x.variant % 4, 0})),
+      FILLED(Dim({4}, 3), p[0] == List{3, x.variant % 4, 0}[p[kBatch]]));
+  add("zeros", BUILT(zeros(*x.graph, d)), FILLED(d, 0.0));
+  add("ones", BUILT(ones(*x.graph, d)), FILLED(d, 1.0));
+  add("constant", BUILT(constant(*x.graph, d, 0.5f + x.variant % 3)),
+      FILLED(d, 0.5 + x.variant % 3));
+  add("parameter", BUILT(parameter(*x.graph, model->p)), ARRAY(array_of(model->p.values())));
+  add("const_parameter", BUILT(const_parameter(*x.graph, model->p)),
+      ARRAY(array_of(model->p.values())));
+  const auto whole = ARRAY(Array{Dim({2, 2, 5}), rows_of(model->table, {0, 1, 2, 3, 4}).v});
+  add("parameter of a table", BUILT(parameter(*x.graph, model->table)), whole);
+  add("const_parameter of a table", BUILT(const_parameter(*x.graph, model->table)), whole);
+  const auto one = ARRAY(rows_of(model->table, {x.variant % 5}));
+  const auto rows = ARRAY(rows_of(model->table, {x.variant % 5, 4, 0, 4}));
+  add("lookup", BUILT(lookup(*x.graph, model->table, x.variant % 5)), one);
+  add("lookup batch", BUILT(lookup(*x.graph, model->table, {x.variant % 5, 4, 0, 4})), rows);
+  add("const_lookup", BUILT(const_lookup(*x.graph, model->table, x.variant % 5)), one);
+  add("const_lookup batch", BUILT(const_lookup(*x.graph, model->table, {x.variant % 5, 4, 0, 4})),
+      rows);
   return all;
 }
 

@@ -3,17 +3,7 @@
 
 #include "tests/ops/large_numbers.h"
 
-#include <cmath>
-#include <vector>
-
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/normalization.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/ops/selection.h"
-#include "dynet-like/param/parameters.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dynet::test {
 namespace {
@@ -45,35 +35,26 @@ void check_large_numbers(const std::function<void(ComputationGraph&)>& prepare) 
   using E = const Expression&;
   const Dim matrix({5, 4});
   const Case cases[] = {
-      {"mean_elems", 1, 0, [](E x) { return mean_elems(x); }},
-      {"mean_dim 0", 1, 0, [](E x) { return mean_dim(x, {0}); }},
-      {"mean_dim 1", 1, 0, [](E x) { return mean_dim(x, {1}); }},
-      {"mean_batches", 1, 0, [](E x) { return mean_batches(reshape(x, Dim({5}, 4))); }},
-      {"mean_batches of one", 1, 0, [](E x) { return mean_batches(reshape(x, Dim({1}, 20))); }},
-      {"average of two", 1, 0,
-       [](E x) {
-         return average({x, x});
-       }},
-      {"average of four", 1, 0,
-       [](E x) {
-         return average({x, x, x, x});
-       }},
-      {"average, broadcast", 1, 0,
-       [](E x) {
-         return average({x, mean_dim(x, {1}), x});
-       }},
-      {"moment_dim 1", 1, 0, [](E x) { return moment_dim(x, {1}, 1); }},
-      {"std_elems", 1, 0, [](E x) { return std_elems(x); }},
-      {"std_dim 0", 1, 0, [](E x) { return std_dim(x, {0}); }},
-      {"std_dim 1", 1, 0, [](E x) { return std_dim(x, {1}); }},
-      {"std_batches", 1, 0, [](E x) { return std_batches(reshape(x, Dim({5}, 4))); }},
-      {"l2_norm", 1, 0, [](E x) { return l2_norm(x); }},
+      {"mean_elems", 1, 0, OF_X(mean_elems(x))},
+      {"mean_dim 0", 1, 0, OF_X(mean_dim(x, {0}))},
+      {"mean_dim 1", 1, 0, OF_X(mean_dim(x, {1}))},
+      {"mean_batches", 1, 0, OF_X(mean_batches(reshape(x, Dim({5}, 4))))},
+      {"mean_batches of one", 1, 0, OF_X(mean_batches(reshape(x, Dim({1}, 20))))},
+      {"average of two", 1, 0, OF_X(average({x, x}))},
+      {"average of four", 1, 0, OF_X(average({x, x, x, x}))},
+      {"average, broadcast", 1, 0, OF_X(average({x, mean_dim(x, {1}), x}))},
+      {"moment_dim 1", 1, 0, OF_X(moment_dim(x, {1}, 1))},
+      {"std_elems", 1, 0, OF_X(std_elems(x))},
+      {"std_dim 0", 1, 0, OF_X(std_dim(x, {0}))},
+      {"std_dim 1", 1, 0, OF_X(std_dim(x, {1}))},
+      {"std_batches", 1, 0, OF_X(std_batches(reshape(x, Dim({5}, 4))))},
+      {"l2_norm", 1, 0, OF_X(l2_norm(x))},
       {"layer_norm", 0, -1,
        [](E x) {
          const Expression v = reshape(x, {20});
          return layer_norm(v, constant(*x.pg, {20}, 1.5f), constant(*x.pg, {20}, 0.5f));
        }},
-      {"weight_norm", 0, -1, [](E x) { return weight_norm(x, constant(*x.pg, {1}, 2.0f)); }},
+      {"weight_norm", 0, -1, OF_X(weight_norm(x, constant(*x.pg, {1}, 2.0f)))},
   };
   std::vector<float> numbers;
   for (int k = 0; k < 20; ++k) numbers.push_back(1.5f + static_cast<float>(std::sin(2.1 * k)));
@@ -82,8 +63,7 @@ void check_large_numbers(const std::function<void(ComputationGraph&)>& prepare) 
   for (const Case& c : cases) {
     const auto run = [&](float unit) {
       ParameterCollection model;
-      Parameter p = model.add_parameters(matrix, ParameterInitConst(0));
-      p.set_value(times(numbers, unit));
+      Parameter p = model.add_parameters(matrix, ParameterInitFromVector(times(numbers, unit)));
       ComputationGraph g;
       prepare(g);
       const Expression y = c.build(parameter(g, p));

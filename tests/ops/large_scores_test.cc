@@ -3,19 +3,9 @@
 
 #include "tests/ops/large_scores.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 
-#include "dynet-like/base/random.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/param/parameters.h"
-#include "dynet-like/structures/crf/op.h"
-#include "dynet-like/structures/ctc/op.h"
-#include "dynet-like/structures/dependency_trees/op.h"
-#include "dynet-like/structures/semi_crf/op.h"
-#include "dynet-like/structures/span_trees/op.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dynet::test {
 namespace large_scores_test {
@@ -89,8 +79,7 @@ void check(const MakeRunner<float>& make) {
       for (std::size_t k = 0; k < scores.size(); ++k)
         scores[k] = static_cast<float>(random.normal(drawn++)) +
                     (x.empty() ? c.level(static_cast<unsigned>(k) % d.rows()) : 0);
-      Parameter p = model.add_parameters(d, ParameterInitConst(0));
-      p.set_value(scores);
+      Parameter p = model.add_parameters(d, ParameterInitFromVector(scores));
       x.push_back(parameter(g, p));
     }
     const Expression entropy = c.build(x);

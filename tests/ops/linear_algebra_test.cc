@@ -1,17 +1,4 @@
-#include "dynet-like/ops/linear_algebra.h"
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/selection.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -75,7 +62,7 @@ OpCase of_square(const std::string& name, Expression (*op)(const Expression&, So
   c.reference = [reference](const Arrays& x) { return reference(x[0]); };
   c.low = -0.5;
   c.high = 0.5;
-  c.bad = {{{Dim({2, 3})}}, {{Dim({2, 2, 2})}}, {{Dim({2})}}};
+  c.bad = bad_shapes("{2,3} | {2,2,2} | {2}");
   return c;
 }
 
@@ -100,10 +87,7 @@ OpCase circular(const std::string& name,
       return sum;
     });
   };
-  c.bad = {{{Dim({2}), Dim({3})}},
-           {{Dim({2, 2}), Dim({2, 2})}},
-           {{Dim({2}), Dim({2, 2})}},
-           {{Dim({2}, 2), Dim({2}, 3)}}};
+  c.bad = bad_shapes("{2} {3} | {2,2} {2,2} | {2} {2,2} | {2X2} {2X3}");
   return c;
 }
 

@@ -1,20 +1,4 @@
-#include "dynet-like/ops/losses.h"
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <memory>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/ops/selection.h"
-#include "dynet-like/ops/softmax.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -55,7 +39,7 @@ OpCase distance(const std::string& name,
   c.distinct = true;
   c.same_operand = false;
   c.extremes = {1e15, -1e15, 0};
-  c.bad = {{{Dim({2}), Dim({3})}}, {{Dim({2, 3}), Dim({3, 2})}}, {{Dim({2}, 2), Dim({2}, 3)}}};
+  c.bad = bad_shapes("{2} {3} | {2,3} {3,2} | {2X2} {2X3}");
   return c;
 }
 
@@ -195,19 +179,18 @@ OpCase sparsemax_case(const std::string& form, bool each,
 
 }  // namespace
 
+#define OF_LIST(...) [=](const Expression& x, const List& v) { return __VA_ARGS__; }
+#define OF_LISTS(...) [=](const Expression& x, const Lists& v) { return __VA_ARGS__; }
+
 std::vector<OpCase> loss_cases() {
-  using E = const Expression&;
   std::vector<OpCase> all;
-  all.push_back(distance(
-      "l1_distance", [](E x, E y) { return l1_distance(x, y); },
-      [](double d) { return std::abs(d); }));
-  all.push_back(distance(
-      "huber_distance", [](E x, E y) { return huber_distance(x, y); },
-      [](double d) { return huber(d, 1.345); }));
+  all.push_back(
+      distance("l1_distance", OF_XY(l1_distance(x, y)), [](double d) { return std::abs(d); }));
+  all.push_back(distance("huber_distance", OF_XY(huber_distance(x, y)),
+                         [](double d) { return huber(d, 1.345); }));
   all.back().value_tolerance = 1e-6;  // the bound is a float
-  all.push_back(distance(
-      "huber_distance, bound 0.5", [](E x, E y) { return huber_distance(x, y, 0.5f); },
-      [](double d) { return huber(d, 0.5); }));
+  all.push_back(distance("huber_distance, bound 0.5", OF_XY(huber_distance(x, y, 0.5f)),
+                         [](double d) { return huber(d, 0.5); }));
 
   OpCase rank;
   rank.name = "pairwise_rank_loss";
@@ -227,57 +210,43 @@ std::vector<OpCase> loss_cases() {
     };
     rank.low = -1.37;
     rank.distinct = true;
-    rank.bad = {{{Dim({2}), Dim({3})}}, {{Dim({2}, 2), Dim({2}, 3)}}};
+    rank.bad = bad_shapes("{2} {3} | {2X2} {2X3}");
     all.push_back(rank);
   }
 
-  all.push_back(hinge_case(
-      "vector", [](E x, List v) { return hinge(x, v); }, 1));
-  all.back().bad = {{{Dim({3, 2})}}};
-  all.push_back(hinge_case(
-      "integer, margin 0.3",
-      [](E x, List v) { return v.size() == 1 ? hinge(x, v[0], 0.3f) : hinge(x, v, 0.3f); },
-      static_cast<double>(0.3f)));
-  all.push_back(hinge_case(
-      "vector pointer", [](E x, List v) { return hinge(x, keep(v)); }, 1));
-  all.push_back(hinge_case(
-      "pointer", [](E x, List v) { return v.size() == 1 ? hinge(x, keep(v[0])) : hinge(x, v); },
-      1));
+  all.push_back(hinge_case("vector", OF_LIST(hinge(x, v)), 1));
+  all.back().bad = bad_shapes("{3,2}");
+  all.push_back(hinge_case("integer, margin 0.3",
+                           OF_LIST(v.size() == 1 ? hinge(x, v[0], 0.3f) : hinge(x, v, 0.3f)),
+                           static_cast<double>(0.3f)));
+  all.push_back(hinge_case("vector pointer", OF_LIST(hinge(x, keep(v))), 1));
+  all.push_back(
+      hinge_case("pointer", OF_LIST(v.size() == 1 ? hinge(x, keep(v[0])) : hinge(x, v)), 1));
 
   for (unsigned d : {0u, 1u}) {
     const std::string along = "along " + std::to_string(d);
-    all.push_back(hinge_dim_case(
-        "one list, " + along, d, false, [d](E x, const Lists& v) { return hinge_dim(x, v[0], d); },
-        1));
-    all.push_back(hinge_dim_case(
-        "a list for each, " + along, d, true,
-        [d](E x, const Lists& v) { return hinge_dim(x, v, d, 0.3f); }, static_cast<double>(0.3f)));
-    all.push_back(hinge_dim_case(
-        "pointer to one, " + along, d, false,
-        [d](E x, const Lists& v) { return hinge_dim(x, keep(v[0]), d); }, 1));
-    all.push_back(hinge_dim_case(
-        "pointer to many, " + along, d, true,
-        [d](E x, const Lists& v) { return hinge_dim(x, keep(v), d); }, 1));
+    all.push_back(
+        hinge_dim_case("one list, " + along, d, false, OF_LISTS(hinge_dim(x, v[0], d)), 1));
+    all.push_back(hinge_dim_case("a list for each, " + along, d, true,
+                                 OF_LISTS(hinge_dim(x, v, d, 0.3f)), static_cast<double>(0.3f)));
+    all.push_back(hinge_dim_case("pointer to one, " + along, d, false,
+                                 OF_LISTS(hinge_dim(x, keep(v[0]), d)), 1));
+    all.push_back(hinge_dim_case("pointer to many, " + along, d, true,
+                                 OF_LISTS(hinge_dim(x, keep(v), d)), 1));
   }
-  all[all.size() - 8].bad = {{{Dim({3, 2, 2})}}};
+  all[all.size() - 8].bad = bad_shapes("{3,2,2}");
 
-  all.push_back(poisson_case("vector", true, [](E x, List v) { return poisson_loss(x, v); }));
-  all.back().bad = {{{Dim({2})}}, {{Dim({0})}}};
-  all.push_back(poisson_case("integer", false, [](E x, List v) { return poisson_loss(x, v[0]); }));
-  all.push_back(
-      poisson_case("pointer", false, [](E x, List v) { return poisson_loss(x, keep(v[0])); }));
-  all.push_back(
-      poisson_case("vector pointer", true, [](E x, List v) { return poisson_loss(x, keep(v)); }));
+  all.push_back(poisson_case("vector", true, OF_LIST(poisson_loss(x, v))));
+  all.back().bad = bad_shapes("{2} | {0}");
+  all.push_back(poisson_case("integer", false, OF_LIST(poisson_loss(x, v[0]))));
+  all.push_back(poisson_case("pointer", false, OF_LIST(poisson_loss(x, keep(v[0])))));
+  all.push_back(poisson_case("vector pointer", true, OF_LIST(poisson_loss(x, keep(v)))));
 
-  all.push_back(sparsemax_case("one list", false,
-                               [](E x, const Lists& v) { return sparsemax_loss(x, v[0]); }));
-  all.back().bad = {{{Dim({3, 2})}}};
-  all.push_back(sparsemax_case("a list for each", true,
-                               [](E x, const Lists& v) { return sparsemax_loss(x, v); }));
-  all.push_back(sparsemax_case("pointer to one", false,
-                               [](E x, const Lists& v) { return sparsemax_loss(x, keep(v[0])); }));
-  all.push_back(sparsemax_case("pointer to many", true,
-                               [](E x, const Lists& v) { return sparsemax_loss(x, keep(v)); }));
+  all.push_back(sparsemax_case("one list", false, OF_LISTS(sparsemax_loss(x, v[0]))));
+  all.back().bad = bad_shapes("{3,2}");
+  all.push_back(sparsemax_case("a list for each", true, OF_LISTS(sparsemax_loss(x, v))));
+  all.push_back(sparsemax_case("pointer to one", false, OF_LISTS(sparsemax_loss(x, keep(v[0])))));
+  all.push_back(sparsemax_case("pointer to many", true, OF_LISTS(sparsemax_loss(x, keep(v)))));
   return all;
 }
 
@@ -286,8 +255,7 @@ DYNET_OP_TESTS("losses", loss_cases())
 TEST_CASE("losses: indices behind pointers are read at every forward") {
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({3});
-  p.set_value({1, 2, 4});
+  Parameter p = model.add_parameters({3}, ParameterInitFromVector({1, 2, 4}));
   const Expression x = parameter(g, p), two = concatenate_to_batch({x, x});
   unsigned one = 2, count = 0;
   List list = {0}, support = {2};

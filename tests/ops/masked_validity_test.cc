@@ -1,13 +1,6 @@
 // set_check_validity and values that are minus infinity by definition.
 
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <string>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace masked_validity_test {
 
@@ -35,6 +28,8 @@ std::string told(const std::function<Expression(ComputationGraph&)>& make, bool 
   return "";
 }
 
+#define OF_G(...) [&](ComputationGraph& g) { return __VA_ARGS__; }
+
 template <class F>
 void each_way(F f) {
   for (const bool batched : {false, true})
@@ -52,44 +47,30 @@ TEST_CASE("the validity check takes scores that are masked, and what comes of th
   ParameterCollection pc;
   auto p = pc.add_parameters({4}, ParameterInitFromVector({1, 2, 3, 4}), "p");
   using G = ComputationGraph&;
-  const auto x = [&](G g) { return parameter(g, p); };
-  const auto mask = [](G g) { return input(g, {4}, {0, -kInf, 0, -kInf}); };
+  const auto x = OF_G(parameter(g, p));
+  const auto mask = OF_G(input(g, {4}, {0, -kInf, 0, -kInf}));
   const std::vector<std::function<Expression(G)>> fine{
-      [&](G g) {
-        return log_softmax(x(g), {0, 2});
-      },
-      [&](G g) { return log_softmax(x(g), {3}); },
-      [&](G g) {
-        return pick(log_softmax(x(g), {0, 2}), 2u);
-      },
-      [&](G g) {
-        return -pick(log_softmax(x(g), {0, 2}), 0u);
-      },
-      [&](G g) { return mask(g); },
-      [&](G g) { return constant(g, {3}, -kInf); },
-      [&](G g) { return x(g) + mask(g); },
-      [&](G g) { return log_softmax(x(g) + mask(g)); },
-      [&](G g) { return sum_elems(cmult(softmax(x(g) + mask(g)), x(g))); },
-      [&](G g) { return logsumexp_dim(x(g) + mask(g), 0); },
-      [&](G g) { return logsumexp_dim(mask(g) + constant(g, {4}, -kInf), 0); },
-      [&](G g) {
-        return logsumexp({pick(x(g), 0u), pick(mask(g), 1u)});
-      },
-      [&](G g) { return pickneglogsoftmax(x(g) + mask(g), 2u); },
-      [&](G g) { return max_dim(x(g) + mask(g)); },
-      [&](G g) { return min_dim(x(g) + mask(g)); },
-      [&](G g) { return kmax_pooling(transpose(x(g) + mask(g)), 3); },
-      [&](G g) {
-        return concatenate({x(g), mask(g)});
-      },
-      [&](G g) {
-        return select_rows(x(g) + mask(g), {1, 3});
-      },
-      [&](G g) {
-        return reshape(x(g) + mask(g), {2, 2});
-      },
-      [&](G g) { return (x(g) + mask(g)) * 2.0f; },
-      [&](G g) { return logsumexp_dim(zeros(g, {0}), 0); },  // of nothing
+      OF_G(log_softmax(x(g), {0, 2})),
+      OF_G(log_softmax(x(g), {3})),
+      OF_G(pick(log_softmax(x(g), {0, 2}), 2u)),
+      OF_G(-pick(log_softmax(x(g), {0, 2}), 0u)),
+      OF_G(mask(g)),
+      OF_G(constant(g, {3}, -kInf)),
+      OF_G(x(g) + mask(g)),
+      OF_G(log_softmax(x(g) + mask(g))),
+      OF_G(sum_elems(cmult(softmax(x(g) + mask(g)), x(g)))),
+      OF_G(logsumexp_dim(x(g) + mask(g), 0)),
+      OF_G(logsumexp_dim(mask(g) + constant(g, {4}, -kInf), 0)),
+      OF_G(logsumexp({pick(x(g), 0u), pick(mask(g), 1u)})),
+      OF_G(pickneglogsoftmax(x(g) + mask(g), 2u)),
+      OF_G(max_dim(x(g) + mask(g))),
+      OF_G(min_dim(x(g) + mask(g))),
+      OF_G(kmax_pooling(transpose(x(g) + mask(g)), 3)),
+      OF_G(concatenate({x(g), mask(g)})),
+      OF_G(select_rows(x(g) + mask(g), {1, 3})),
+      OF_G(reshape(x(g) + mask(g), {2, 2})),
+      OF_G((x(g) + mask(g)) * 2.0f),
+      OF_G(logsumexp_dim(zeros(g, {0}), 0)),  // of nothing
   };
   each_way([&](auto check) {
     for (std::size_t k = 0; k < fine.size(); ++k) {
@@ -121,44 +102,29 @@ TEST_CASE("the validity check still finds what nobody has masked") {
   auto table = pc.add_lookup_parameters(2, {1}, ParameterInitConst(0.0f), "table");
   table.initialize(1, {-kInf});
   using G = ComputationGraph&;
-  const auto mask = [](G g) { return input(g, {2}, {0, -kInf}); };
+  const auto mask = OF_G(input(g, {2}, {0, -kInf}));
   struct Fault {
     const char* part;
     std::function<Expression(G)> make;
   };
   const std::vector<Fault> faults{
-      {"log: ",
-       [&](G g) {
-         return log(input(g, {2}, {1, 0}));
-       }},
-      {"log: ", [&](G g) { return log(mask(g)); }},
-      {"input: ",
-       [&](G g) {
-         return input(g, {2}, {-kInf, kInf});
-       }},
-      {"input: ",
-       [&](G g) {
-         return input(g, {2}, {-kInf, kNaN});
-       }},
-      {"constant: ", [&](G g) { return constant(g, {2}, kInf); }},
-      {"/infinite", [&](G g) { return tanh(parameter(g, infinite)); }},
-      {"/table", [&](G g) { return tanh(lookup(g, table, 1u)); }},
-      {"the value has a", [&](G g) { return -mask(g); }},
-      {"the value has a", [&](G g) { return mask(g) - mask(g); }},
-      {"the value has a", [&](G g) { return cmult(mask(g), zeros(g, {2})); }},
-      {"the value has a",
-       [&](G g) {
-         return input(g, {2}, {-3e38f, 0}) * 2.0f;
-       }},
-      {"the value has a", [&](G g) { return input(g, {1}, {-3e38f}) + input(g, {1}, {-3e38f}); }},
-      {"the value has a", [&](G g) { return pickneglogsoftmax(parameter(g, p) + mask(g), 1u); }},
-      {"the value has a", [&](G g) { return exp(input(g, {1}, {1000})); }},
-      {"backward",
-       [&](G g) {
-         return dot_product(sqrt(input(g, {2}, {1, 1})),
-                            cdiv(parameter(g, p) * 0.0f, parameter(g, p))) +
-                sum_elems(sqrt(parameter(g, p) * 0.0f));
-       }},
+      {"log: ", OF_G(log(input(g, {2}, {1, 0})))},
+      {"log: ", OF_G(log(mask(g)))},
+      {"input: ", OF_G(input(g, {2}, {-kInf, kInf}))},
+      {"input: ", OF_G(input(g, {2}, {-kInf, kNaN}))},
+      {"constant: ", OF_G(constant(g, {2}, kInf))},
+      {"/infinite", OF_G(tanh(parameter(g, infinite)))},
+      {"/table", OF_G(tanh(lookup(g, table, 1u)))},
+      {"the value has a", OF_G(-mask(g))},
+      {"the value has a", OF_G(mask(g) - mask(g))},
+      {"the value has a", OF_G(cmult(mask(g), zeros(g, {2})))},
+      {"the value has a", OF_G(input(g, {2}, {-3e38f, 0}) * 2.0f)},
+      {"the value has a", OF_G(input(g, {1}, {-3e38f}) + input(g, {1}, {-3e38f}))},
+      {"the value has a", OF_G(pickneglogsoftmax(parameter(g, p) + mask(g), 1u))},
+      {"the value has a", OF_G(exp(input(g, {1}, {1000})))},
+      {"backward", OF_G(dot_product(sqrt(input(g, {2}, {1, 1})),
+                                    cdiv(parameter(g, p) * 0.0f, parameter(g, p))) +
+                        sum_elems(sqrt(parameter(g, p) * 0.0f)))},
   };
   each_way([&](auto check) {
     for (std::size_t k = 0; k < faults.size(); ++k) {

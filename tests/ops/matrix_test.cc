@@ -1,15 +1,4 @@
-#include "dynet-like/ops/matrix.h"
-
-#include <cmath>
-
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/ops/selection.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -73,14 +62,13 @@ OpCase pairwise(const std::string& name,
       return sum;
     });
   };
-  c.bad = {{{Dim({2}), Dim({3})}}, {{Dim({2, 3}), Dim({3, 2})}}, {{Dim({2}, 2), Dim({2}, 3)}}};
+  c.bad = bad_shapes("{2} {3} | {2,3} {3,2} | {2X2} {2X3}");
   return c;
 }
 
 }  // namespace
 
 std::vector<OpCase> matrix_cases() {
-  using E = const Expression&;
   std::vector<OpCase> all;
 
   OpCase product;
@@ -93,11 +81,7 @@ std::vector<OpCase> matrix_cases() {
   product.build = [](const Operand& x) { return x[0] * x[1]; };
   product.reference = [](const Arrays& x) { return multiply(x[0], x[1]); };
   product.shared = {0};
-  product.bad = {{{Dim({2, 3}), Dim({2})}},
-                 {{Dim({2}), Dim({2})}},
-                 {{Dim({2, 3}, 2), Dim({3}, 3)}},
-                 {{Dim({2, 3, 2}), Dim({3})}},
-                 {{Dim({2, 3}), Dim({3, 1, 2})}}};
+  product.bad = bad_shapes("{2,3} {2} | {2} {2} | {2,3X2} {3X3} | {2,3,2} {3} | {2,3} {3,1,2}");
   all.push_back(product);
 
   OpCase transform;
@@ -106,15 +90,9 @@ std::vector<OpCase> matrix_cases() {
   transform.build = [](const Operand& x) { return affine_transform(x); };
   transform.reference = affine;
   transform.shared = {0, 1, 3};
-  transform.bad = {{{}, Throws::argument_error},
-                   {{Dim({2}), Dim({2, 3})}, Throws::argument_error},
-                   {{Dim({2}), Dim({2, 3}), Dim({2})}},
-                   {{Dim({3}), Dim({2, 3}), Dim({3})}},
-                   {{Dim({2, 3}), Dim({2, 3}), Dim({3, 2})}},
-                   {{Dim({2}), Dim({2, 3}), Dim({3}), Dim({1, 3}), Dim({3})}},
-                   {{Dim({2}), Dim({2, 3}, 2), Dim({3}, 3)}},
-                   {{Dim({2}, 2), Dim({2, 3}), Dim({3}, 3)}},
-                   {{Dim({2, 1, 2}), Dim({2, 3}), Dim({3})}}};
+  transform.bad = bad_shapes(
+      "argument: | argument: {2} {2,3} | {2} {2,3} {2} | {3} {2,3} {3} | {2,3} {2,3} {3,2} | {2} "
+      "{2,3} {3} {1,3} {3} | {2} {2,3X2} {3X3} | {2X2} {2,3} {3X3} | {2,1,2} {2,3} {3}");
   all.push_back(transform);
 
   OpCase columns;
@@ -125,24 +103,18 @@ std::vector<OpCase> matrix_cases() {
   };
   columns.build = [](const Operand& x) { return colwise_add(x[0], x[1]); };
   columns.reference = [](const Arrays& x) { return add(x[0], x[1]); };
-  columns.bad = {{{Dim({2, 3}), Dim({3})}},
-                 {{Dim({2, 3}), Dim({2, 3})}},
-                 {{Dim({2, 3, 2}), Dim({2})}},
-                 {{Dim({2, 3}, 2), Dim({2}, 3)}}};
+  columns.bad = bad_shapes("{2,3} {3} | {2,3} {2,3} | {2,3,2} {2} | {2,3X2} {2X3}");
   all.push_back(columns);
 
-  all.push_back(pairwise(
-      "dot_product", [](E x, E y) { return dot_product(x, y); },
-      [](double x, double y) { return x * y; }));
-  all.push_back(pairwise(
-      "trace_of_product", [](E x, E y) { return trace_of_product(x, y); },
-      [](double x, double y) { return x * y; }));
-  all.push_back(pairwise(
-      "squared_distance", [](E x, E y) { return squared_distance(x, y); },
-      [](double x, double y) { return (x - y) * (x - y); }));
-  all.push_back(pairwise(
-      "binary_log_loss", [](E x, E y) { return binary_log_loss(x, y); },
-      [](double x, double y) { return -(y * std::log(x) + (1 - y) * std::log(1 - x)); }));
+  all.push_back(
+      pairwise("dot_product", OF_XY(dot_product(x, y)), [](double x, double y) { return x * y; }));
+  all.push_back(pairwise("trace_of_product", OF_XY(trace_of_product(x, y)),
+                         [](double x, double y) { return x * y; }));
+  all.push_back(pairwise("squared_distance", OF_XY(squared_distance(x, y)),
+                         [](double x, double y) { return (x - y) * (x - y); }));
+  all.push_back(pairwise("binary_log_loss", OF_XY(binary_log_loss(x, y)), [](double x, double y) {
+    return -(y * std::log(x) + (1 - y) * std::log(1 - x));
+  }));
   all.back().low = 0.1, all.back().high = 0.9;
   return all;
 }
@@ -152,8 +124,7 @@ DYNET_OP_TESTS("matrix", matrix_cases())
 TEST_CASE("binary_log_loss: a target of exactly 0 or 1 leaves out what is infinite") {
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({4});
-  p.set_value({0.0f, 1.0f, 0.5f, 0.25f});
+  Parameter p = model.add_parameters({4}, ParameterInitFromVector({0.0f, 1.0f, 0.5f, 0.25f}));
   const Expression y = input(g, {4}, {0.0f, 1.0f, 1.0f, 0.0f});
   const Expression loss = binary_log_loss(parameter(g, p), y);
   CHECK(as_scalar(loss.value()) == Approx(-std::log(0.5) - std::log(0.75)));
@@ -181,8 +152,7 @@ TEST_CASE("binary_log_loss: saturated probabilities have a finite loss and gradi
     INFO(k.x << " for " << k.y);
     ComputationGraph g;
     ParameterCollection model;
-    Parameter p = model.add_parameters({1});
-    p.set_value({k.x});
+    Parameter p = model.add_parameters({1}, ParameterInitFromVector({k.x}));
     const Expression loss = binary_log_loss(parameter(g, p), input(g, k.y));
     CHECK(as_scalar(loss.value()) == Approx(k.loss).epsilon(1e-6));
     g.backward(loss);
@@ -198,8 +168,7 @@ TEST_CASE("binary_log_loss: a saturated sigmoid does not end the training") {
   for (const float score : {40.0f, -200.0f}) {
     ComputationGraph g;
     ParameterCollection model;
-    Parameter p = model.add_parameters({1});
-    p.set_value({score});
+    Parameter p = model.add_parameters({1}, ParameterInitFromVector({score}));
     const Expression loss = binary_log_loss(logistic(parameter(g, p)), input(g, score < 0));
     CHECK(as_scalar(loss.value()) == Approx(87.33655f));
     g.backward(loss);

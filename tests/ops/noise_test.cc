@@ -1,16 +1,6 @@
-#include "dynet-like/ops/noise.h"
-
-#include <cmath>
-#include <memory>
-#include <optional>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/param/parameters.h"
 #include "kernels/cpu/noise.h"
+
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {

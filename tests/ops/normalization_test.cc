@@ -1,14 +1,4 @@
-#include "dynet-like/ops/normalization.h"
-
-#include <algorithm>
-#include <cmath>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -44,11 +34,8 @@ OpCase layer(float epsilon) {
     });
   };
   c.distinct = true;
-  c.bad = {{{Dim({2, 3}), Dim({2}), Dim({2, 3})}},
-           {{Dim({2, 3}), Dim({2, 3}), Dim({3, 2})}},
-           {{Dim({2}, 2), Dim({2}, 3), Dim({2})}},
-           {{Dim({2}, 2), Dim({2}), Dim({2}, 3)}},
-           {{Dim({2}), Dim({2}, 2), Dim({2}, 3)}}};
+  c.bad = bad_shapes(
+      "{2,3} {2} {2,3} | {2,3} {2,3} {3,2} | {2X2} {2X3} {2} | {2X2} {2} {2X3} | {2} {2X2} {2X3}");
   return c;
 }
 
@@ -71,7 +58,7 @@ std::vector<OpCase> normalization_cases() {
   c.kinks = {0};
   c.low = 0.2;
   c.empty = false;  // weights without elements have no direction
-  c.bad = {{{Dim({2, 3}), Dim({2})}}, {{Dim({2, 3}, 2), Dim({1}, 3)}}};
+  c.bad = bad_shapes("{2,3} {2} | {2,3X2} {1X3}");
   all.push_back(c);
   return all;
 }

@@ -4,324 +4,112 @@ namespace dynet::test {
 
 std::vector<Mistake> Bench::shape_mistakes() {
   return {
-      {SourceLocation::current(), [&] { x + y; }, raises<ShapeError>,
-       "operator+: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { x - y; }, raises<ShapeError>,
-       "operator-: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { x / y; }, raises<ShapeError>,
-       "operator/: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { cmult(x, y); }, raises<ShapeError>,
-       "cmult: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { cdiv(x, y); }, raises<ShapeError>,
-       "cdiv: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { max(x, y); }, raises<ShapeError>,
-       "max: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { min(x, y); }, raises<ShapeError>,
-       "min: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { x3 + x2; }, raises<ShapeError>,
-       "operator+: batch sizes must be equal or 1, got 3 and 2\n"
-       "  operand 1: {2X3}  constant, node 4, made at HERE\n"
-       "  operand 2: {2X2}  constant, node 5, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { x + W; }, raises<ShapeError>,
-       "operator+: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { sum(none); }, raises<ArgumentError>,
-       "sum: needs at least one operand\n"
-       "  at HERE"},
-      {SourceLocation::current(),
-       [&] {
-         sum({x, x, y});
-       },
-       raises<ShapeError>,
-       "sum: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {2}  input, node 0, made at HERE\n"
-       "  operand 3: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { average(none); }, raises<ArgumentError>,
-       "average: needs at least one operand\n"
-       "  at HERE"},
-      {SourceLocation::current(),
-       [&] {
-         average({x, y});
-       },
-       raises<ShapeError>,
-       "average: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { W* y; }, raises<ShapeError>,
-       "operator*: columns of the left operand must equal rows of the right, got 2 and 3\n"
-       "  operand 1: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  operand 2: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { x* x; }, raises<ShapeError>,
-       "operator*: columns of the left operand must equal rows of the right, got 1 and 2\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { cube3* x; }, raises<ShapeError>,
-       "operator*: the left operand must be a matrix or vector, got {2,3,2}\n"
-       "  operand 1: {2,3,2}  constant, node 10, made at HERE\n"
-       "  operand 2: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { W2* x3; }, raises<ShapeError>,
-       "operator*: batch sizes must be equal or 1, got 2 and 3\n"
-       "  operand 1: {3,2X2}  constant, node 6, made at HERE\n"
-       "  operand 2: {2X3}  constant, node 4, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { affine_transform(none); }, raises<ArgumentError>,
-       "affine_transform: needs at least one operand\n"
-       "  at HERE"},
-      {SourceLocation::current(),
-       [&] {
-         affine_transform({b, W});
-       },
-       raises<ArgumentError>,
-       "affine_transform: needs an odd number of operands (b, W1, x1, W2, x2, ...), got 2\n"
-       "  operand 1: {3}  constant, node 3, made at HERE\n"
-       "  operand 2: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(),
-       [&] {
-         affine_transform({b, W, y});
-       },
-       raises<ShapeError>,
-       "affine_transform: columns of the left operand must equal rows of the right, got 2 and 3\n"
-       "  operand 1: {3}  constant, node 3, made at HERE\n"
-       "  operand 2: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  operand 3: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(),
-       [&] {
-         affine_transform({x, W, x});
-       },
-       raises<ShapeError>,
-       "affine_transform: rows of the bias must equal rows of the products, got 2 and 3\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  operand 3: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(),
-       [&] {
-         affine_transform({b, W, x, W, columns});
-       },
-       raises<ShapeError>,
-       "affine_transform: every product must have the same shape, got {3} and {3,4}\n"
-       "  operand 1: {3}  constant, node 3, made at HERE\n"
-       "  operand 2: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  operand 3: {2}  input, node 0, made at HERE\n"
-       "  operand 4: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  operand 5: {2,4}  constant, node 7, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(),
-       [&] {
-         affine_transform({wide, W, columns});
-       },
-       raises<ShapeError>,
-       "affine_transform: the bias must have one column or as many as the products, got 2 and 4\n"
-       "  operand 1: {3,2}  constant, node 8, made at HERE\n"
-       "  operand 2: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  operand 3: {2,4}  constant, node 7, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(),
-       [&] {
-         affine_transform({b, W2, x3});
-       },
-       raises<ShapeError>,
-       "affine_transform: batch sizes must be equal or 1, got 2 and 3\n"
-       "  operand 1: {3}  constant, node 3, made at HERE\n"
-       "  operand 2: {3,2X2}  constant, node 6, made at HERE\n"
-       "  operand 3: {2X3}  constant, node 4, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { colwise_add(W, x); }, raises<ShapeError>,
-       "colwise_add: rows of the bias must equal rows of the matrix, got 2 and 3\n"
-       "  operand 1: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  operand 2: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { colwise_add(W, W); }, raises<ShapeError>,
-       "colwise_add: the bias must be a vector, got {3,2}\n"
-       "  operand 1: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  operand 2: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { colwise_add(cube3, x); }, raises<ShapeError>,
-       "colwise_add: the matrix must be a matrix or vector, got {2,3,2}\n"
-       "  operand 1: {2,3,2}  constant, node 10, made at HERE\n"
-       "  operand 2: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { dot_product(x, y); }, raises<ShapeError>,
-       "dot_product: both operands must have the same sizes, got {2} and {3}\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { dot_product(x3, x2); }, raises<ShapeError>,
-       "dot_product: batch sizes must be equal or 1, got 3 and 2\n"
-       "  operand 1: {2X3}  constant, node 4, made at HERE\n"
-       "  operand 2: {2X2}  constant, node 5, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { squared_distance(W, x); }, raises<ShapeError>,
-       "squared_distance: both operands must have the same sizes, got {3,2} and {2}\n"
-       "  operand 1: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  operand 2: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { binary_log_loss(x, y); }, raises<ShapeError>,
-       "binary_log_loss: both operands must have the same sizes, got {2} and {3}\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  operand 2: {3}  input, node 1, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { mean_elems(nothing); }, raises<ShapeError>,
-       "mean_elems: the mean of no elements is not defined, got {0}\n"
-       "  operand 1: {0}  constant, node 11, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { softmax(cube3, 3); }, raises<IndexError>,
-       "softmax: dimension 3 is outside {2,3,2}\n"
-       "  operand 1: {2,3,2}  constant, node 10, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { softmax(x, 2); }, raises<IndexError>,
-       "softmax: dimension 2 is outside {2}\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { log_softmax(cube3, {2}); }, raises<IndexError>,
-       "log_softmax: index 2 is outside dimension 0 of size 2\n"
-       "  operand 1: {2,3,2}  constant, node 10, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pickneglogsoftmax(x, 2); }, raises<IndexError>,
-       "pickneglogsoftmax: class 2 is outside the 2 scores\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pickneglogsoftmax(x, -1); }, raises<IndexError>,
-       "pickneglogsoftmax: the index must not be negative, got -1\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pickneglogsoftmax(W, 0); }, raises<ShapeError>,
-       "pickneglogsoftmax: the scores must be a vector, got {3,2}\n"
-       "  operand 1: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pickneglogsoftmax(x3, 1); }, raises<ArgumentError>,
-       "pickneglogsoftmax: needs one class for each of the 3 batch elements, got 1\n"
-       "  operand 1: {2X3}  constant, node 4, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(),
-       [&] {
-         pickneglogsoftmax(x, {0, 1});
-       },
-       raises<ArgumentError>,
-       "pickneglogsoftmax: needs one class for each of the 1 batch elements, got 2\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(),
-       [&] {
-         pickneglogsoftmax(x3, {0, 1, 9});
-       },
-       raises<IndexError>,
-       "pickneglogsoftmax: class 9 is outside the 2 scores\n"
-       "  operand 1: {2X3}  constant, node 4, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pickneglogsoftmax(x, no_index); }, raises<ArgumentError>,
-       "pickneglogsoftmax: the pointer to the indices is null\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pickneglogsoftmax(nothing, 0); }, raises<IndexError>,
-       "pickneglogsoftmax: class 0 is outside the 0 scores\n"
-       "  operand 1: {0}  constant, node 11, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick(x, 2); }, raises<IndexError>,
-       "pick: index 2 is outside dimension 0 of size 2\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick(x, -1); }, raises<IndexError>,
-       "pick: the index must not be negative, got -1\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick(x, std::size_t{1} << 40); }, raises<IndexError>,
-       "pick: the index is too large for any dimension\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick(x, 0, 1); }, raises<IndexError>,
-       "pick: dimension 1 is outside {2}\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick(W, 2, 1); }, raises<IndexError>,
-       "pick: index 2 is outside dimension 1 of size 2\n"
-       "  operand 1: {3,2}  parameter \"/weights\", node 2, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(),
-       [&] {
-         pick(x3, {0, 1});
-       },
-       raises<ArgumentError>,
-       "pick: needs one index for each of the 3 batch elements, got 2\n"
-       "  operand 1: {2X3}  constant, node 4, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick(x, std::vector<unsigned>()); }, raises<ArgumentError>,
-       "pick: needs at least one index\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick(x, no_index); }, raises<ArgumentError>,
-       "pick: the pointer to the indices is null\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick(x, no_indices); }, raises<ArgumentError>,
-       "pick: the pointer to the indices is null\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick_range(x, 1, 3); }, raises<IndexError>,
-       "pick_range: [1, 3) is not a range of dimension 0 of size 2\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick_range(x, 2, 1); }, raises<IndexError>,
-       "pick_range: [2, 1) is not a range of dimension 0 of size 2\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick_range(x, 0, 1, 3); }, raises<IndexError>,
-       "pick_range: dimension 3 is outside {2}\n"
-       "  operand 1: {2}  input, node 0, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick_batch_elem(x3, 3); }, raises<IndexError>,
-       "pick_batch_elem: batch element 3 is outside a batch of 3\n"
-       "  operand 1: {2X3}  constant, node 4, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick_batch_elem(x3, -2); }, raises<IndexError>,
-       "pick_batch_elem: the index must not be negative, got -2\n"
-       "  operand 1: {2X3}  constant, node 4, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(),
-       [&] {
-         pick_batch_elems(x3, {0, 5});
-       },
-       raises<IndexError>,
-       "pick_batch_elems: batch element 5 is outside a batch of 3\n"
-       "  operand 1: {2X3}  constant, node 4, made at HERE\n"
-       "  at HERE"},
-      {SourceLocation::current(), [&] { pick_batch_elems(x3, std::vector<unsigned>()); },
-       raises<ArgumentError>,
-       "pick_batch_elems: needs at least one index\n"
-       "  operand 1: {2X3}  constant, node 4, made at HERE\n"
-       "  at HERE"},
+      WRONG(ShapeError, x + y, "x y",
+            "operator+: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3"),
+      WRONG(ShapeError, x - y, "x y",
+            "operator-: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3"),
+      WRONG(ShapeError, x / y, "x y",
+            "operator/: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3"),
+      WRONG(ShapeError, cmult(x, y), "x y",
+            "cmult: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3"),
+      WRONG(ShapeError, cdiv(x, y), "x y",
+            "cdiv: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3"),
+      WRONG(ShapeError, max(x, y), "x y",
+            "max: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3"),
+      WRONG(ShapeError, min(x, y), "x y",
+            "min: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3"),
+      WRONG(ShapeError, x3 + x2, "x3 x2", "operator+: batch sizes must be equal or 1, got 3 and 2"),
+      WRONG(ShapeError, x + W, "x W",
+            "operator+: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3"),
+      WRONG(ArgumentError, sum(none), "", "sum: needs at least one operand"),
+      WRONG(ShapeError, sum({x, x, y}), "x x y",
+            "sum: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3"),
+      WRONG(ArgumentError, average(none), "", "average: needs at least one operand"),
+      WRONG(ShapeError, average({x, y}), "x y",
+            "average: sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3"),
+      WRONG(ShapeError, W * y, "W y",
+            "operator*: columns of the left operand must equal rows of the right, got 2 and 3"),
+      WRONG(ShapeError, x * x, "x x",
+            "operator*: columns of the left operand must equal rows of the right, got 1 and 2"),
+      WRONG(ShapeError, cube3 * x, "cube3 x",
+            "operator*: the left operand must be a matrix or vector, got {2,3,2}"),
+      WRONG(ShapeError, W2 * x3, "W2 x3", "operator*: batch sizes must be equal or 1, got 2 and 3"),
+      WRONG(ArgumentError, affine_transform(none), "",
+            "affine_transform: needs at least one operand"),
+      WRONG(ArgumentError, affine_transform({b, W}), "b W",
+            "affine_transform: needs an odd number of operands (b, W1, x1, W2, x2, ...), got 2"),
+      WRONG(ShapeError, affine_transform({b, W, y}), "b W y",
+            "affine_transform: columns of the left operand must equal rows of the right, got 2 and "
+            "3"),
+      WRONG(ShapeError, affine_transform({x, W, x}), "x W x",
+            "affine_transform: rows of the bias must equal rows of the products, got 2 and 3"),
+      WRONG(ShapeError, affine_transform({b, W, x, W, columns}), "b W x W columns",
+            "affine_transform: every product must have the same shape, got {3} and {3,4}"),
+      WRONG(ShapeError, affine_transform({wide, W, columns}), "wide W columns",
+            "affine_transform: the bias must have one column or as many as the products, got 2 and "
+            "4"),
+      WRONG(ShapeError, affine_transform({b, W2, x3}), "b W2 x3",
+            "affine_transform: batch sizes must be equal or 1, got 2 and 3"),
+      WRONG(ShapeError, colwise_add(W, x), "W x",
+            "colwise_add: rows of the bias must equal rows of the matrix, got 2 and 3"),
+      WRONG(ShapeError, colwise_add(W, W), "W W",
+            "colwise_add: the bias must be a vector, got {3,2}"),
+      WRONG(ShapeError, colwise_add(cube3, x), "cube3 x",
+            "colwise_add: the matrix must be a matrix or vector, got {2,3,2}"),
+      WRONG(ShapeError, dot_product(x, y), "x y",
+            "dot_product: both operands must have the same sizes, got {2} and {3}"),
+      WRONG(ShapeError, dot_product(x3, x2), "x3 x2",
+            "dot_product: batch sizes must be equal or 1, got 3 and 2"),
+      WRONG(ShapeError, squared_distance(W, x), "W x",
+            "squared_distance: both operands must have the same sizes, got {3,2} and {2}"),
+      WRONG(ShapeError, binary_log_loss(x, y), "x y",
+            "binary_log_loss: both operands must have the same sizes, got {2} and {3}"),
+      WRONG(ShapeError, mean_elems(nothing), "nothing",
+            "mean_elems: the mean of no elements is not defined, got {0}"),
+      WRONG(IndexError, softmax(cube3, 3), "cube3", "softmax: dimension 3 is outside {2,3,2}"),
+      WRONG(IndexError, softmax(x, 2), "x", "softmax: dimension 2 is outside {2}"),
+      WRONG(IndexError, log_softmax(cube3, {2}), "cube3",
+            "log_softmax: index 2 is outside dimension 0 of size 2"),
+      WRONG(IndexError, pickneglogsoftmax(x, 2), "x",
+            "pickneglogsoftmax: class 2 is outside the 2 scores"),
+      WRONG(IndexError, pickneglogsoftmax(x, -1), "x",
+            "pickneglogsoftmax: the index must not be negative, got -1"),
+      WRONG(ShapeError, pickneglogsoftmax(W, 0), "W",
+            "pickneglogsoftmax: the scores must be a vector, got {3,2}"),
+      WRONG(ArgumentError, pickneglogsoftmax(x3, 1), "x3",
+            "pickneglogsoftmax: needs one class for each of the 3 batch elements, got 1"),
+      WRONG(ArgumentError, pickneglogsoftmax(x, {0, 1}), "x",
+            "pickneglogsoftmax: needs one class for each of the 1 batch elements, got 2"),
+      WRONG(IndexError, pickneglogsoftmax(x3, {0, 1, 9}), "x3",
+            "pickneglogsoftmax: class 9 is outside the 2 scores"),
+      WRONG(ArgumentError, pickneglogsoftmax(x, no_index), "x",
+            "pickneglogsoftmax: the pointer to the indices is null"),
+      WRONG(IndexError, pickneglogsoftmax(nothing, 0), "nothing",
+            "pickneglogsoftmax: class 0 is outside the 0 scores"),
+      WRONG(IndexError, pick(x, 2), "x", "pick: index 2 is outside dimension 0 of size 2"),
+      WRONG(IndexError, pick(x, -1), "x", "pick: the index must not be negative, got -1"),
+      WRONG(IndexError, pick(x, std::size_t{1} << 40), "x",
+            "pick: the index is too large for any dimension"),
+      WRONG(IndexError, pick(x, 0, 1), "x", "pick: dimension 1 is outside {2}"),
+      WRONG(IndexError, pick(W, 2, 1), "W", "pick: index 2 is outside dimension 1 of size 2"),
+      WRONG(ArgumentError, pick(x3, {0, 1}), "x3",
+            "pick: needs one index for each of the 3 batch elements, got 2"),
+      WRONG(ArgumentError, pick(x, List()), "x", "pick: needs at least one index"),
+      WRONG(ArgumentError, pick(x, no_index), "x", "pick: the pointer to the indices is null"),
+      WRONG(ArgumentError, pick(x, no_indices), "x", "pick: the pointer to the indices is null"),
+      WRONG(IndexError, pick_range(x, 1, 3), "x",
+            "pick_range: [1, 3) is not a range of dimension 0 of size 2"),
+      WRONG(IndexError, pick_range(x, 2, 1), "x",
+            "pick_range: [2, 1) is not a range of dimension 0 of size 2"),
+      WRONG(IndexError, pick_range(x, 0, 1, 3), "x", "pick_range: dimension 3 is outside {2}"),
+      WRONG(IndexError, pick_batch_elem(x3, 3), "x3",
+            "pick_batch_elem: batch element 3 is outside a batch of 3"),
+      WRONG(IndexError, pick_batch_elem(x3, -2), "x3",
+            "pick_batch_elem: the index must not be negative, got -2"),
+      WRONG(IndexError, pick_batch_elems(x3, {0, 5}), "x3",
+            "pick_batch_elems: batch element 5 is outside a batch of 3"),
+      WRONG(ArgumentError, pick_batch_elems(x3, List()), "x3",
+            "pick_batch_elems: needs at least one index"),
   };
 }
 

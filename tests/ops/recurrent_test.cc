@@ -1,13 +1,4 @@
-#include "dynet-like/ops/recurrent.h"
-
-#include <cmath>
-#include <limits>
-#include <string>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/inputs.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -35,11 +26,7 @@ std::vector<Dim> cell_shapes(Shapes& s) {
   return {Dim({h}, s.batch()), Dim({4 * h}, s.batch())};
 }
 
-const std::vector<BadShapes> kBadCells = {{{Dim({2}), Dim({7})}},
-                                          {{Dim({2}), Dim({4})}},
-                                          {{Dim({2, 2}), Dim({8})}},
-                                          {{Dim({2}), Dim({8, 2})}},
-                                          {{Dim({2}, 2), Dim({8}, 3)}}};
+constexpr char kBadCells[] = "{2} {7} | {2} {4} | {2,2} {8} | {2} {8,2} | {2X2} {8X3}";
 
 /// At a node of a tree with so many children. The operands of `tree_lstm_c` are the cells and the
 /// gates.
@@ -114,11 +101,7 @@ OpCase tree_output(unsigned children) {
       return x[1].at((1 + children) * h + p[0], 0, p[kBatch]) * std::tanh(x[0].at(p));
     });
   };
-  c.bad = {{{Dim({2}), Dim({7})}},
-           {{Dim({2}), Dim({4})}},
-           {{Dim({2, 2}), Dim({8})}},
-           {{Dim({2}), Dim({8, 2})}},
-           {{Dim({2}, 2), Dim({8}, 3)}}};
+  c.bad = bad_shapes(kBadCells);
   return c;
 }
 
@@ -197,12 +180,9 @@ std::vector<OpCase> recurrent_cases() {
   c.build = [](const Operand& x) { return vanilla_lstm_gates(x[0], x[1], x[2], x[3], x[4]); };
   c.reference = [](const Arrays& x) { return gates(x[0], &x[1], x[2], &x[3], x[4], 1); };
   c.shared = {2, 3, 4};
-  c.bad = {{{Dim({2}), Dim({2}), Dim({8, 3}), Dim({8, 2}), Dim({8})}},
-           {{Dim({2}), Dim({2}), Dim({8, 2}), Dim({8, 3}), Dim({8})}},
-           {{Dim({2}), Dim({2}), Dim({8, 2}), Dim({8, 2}), Dim({7})}},
-           {{Dim({2}), Dim({2}), Dim({7, 2}), Dim({7, 2}), Dim({7})}},
-           {{Dim({2}), Dim({2}), Dim({8, 2}), Dim({4, 2}), Dim({8})}},
-           {{Dim({2}, 2), Dim({2}, 3), Dim({8, 2}), Dim({8, 2}), Dim({8})}}};
+  c.bad = bad_shapes(
+      "{2} {2} {8,3} {8,2} {8} | {2} {2} {8,2} {8,3} {8} | {2} {2} {8,2} {8,2} {7} | {2} {2} {7,2} "
+      "{7,2} {7} | {2} {2} {8,2} {4,2} {8} | {2X2} {2X3} {8,2} {8,2} {8}");
   all.push_back(c);
 
   c.name = "vanilla_lstm_gates of a first step";
@@ -213,7 +193,7 @@ std::vector<OpCase> recurrent_cases() {
   c.build = [](const Operand& x) { return vanilla_lstm_gates(x[0], x[1], x[2], 0.5f); };
   c.reference = [](const Arrays& x) { return gates(x[0], nullptr, x[1], nullptr, x[2], 0.5); };
   c.shared = {1, 2};
-  c.bad = {{{Dim({2}), Dim({8, 3}), Dim({8})}}, {{Dim({2}), Dim({7, 2}), Dim({7})}}};
+  c.bad = bad_shapes("{2} {8,3} {8} | {2} {7,2} {7}");
   all.push_back(c);
 
   c = {};
@@ -227,7 +207,7 @@ std::vector<OpCase> recurrent_cases() {
       return g(0) * g(3) + g(1) * x[0].at(p);
     });
   };
-  c.bad = kBadCells;
+  c.bad = bad_shapes(kBadCells);
   all.push_back(c);
 
   c.name = "vanilla_lstm_h";

@@ -1,12 +1,4 @@
-#include <algorithm>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/matrix.h"
-#include "dynet-like/ops/selection.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -117,21 +109,12 @@ TEST_CASE("select: every way to give rows and columns") {
   CHECK_THROWS_AS(g.forward(rows), IndexError);
   v = {0, 1, 0};
   CHECK_THROWS_AS(g.forward(rows), IndexError);
-  CHECK_THROWS_AS(select_rows(x, static_cast<const std::vector<unsigned>*>(nullptr)),
-                  ArgumentError);
-}
-
-TEST_CASE("select: a range under its old name") {
-  ComputationGraph g;
-  const Expression x = input(g, {3, 2}, {1, 2, 3, 4, 5, 6});
-  CHECK(as_vector(pickrange(x, 1, 3).value()) == std::vector<float>{2, 3, 5, 6});
 }
 
 TEST_CASE("select: indices behind a pointer belong to the forward that read them") {
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({2, 1});
-  p.set_value({1, 2});
+  Parameter p = model.add_parameters({2, 1}, ParameterInitFromVector({1, 2}));
   std::vector<unsigned> v = {1, 1};
   const Expression y = transpose(select_rows(parameter(g, p), &v)) * input(g, {2}, {1, 3});
   g.forward(y);

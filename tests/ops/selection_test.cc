@@ -1,16 +1,4 @@
-#include "dynet-like/ops/selection.h"
-
-#include <algorithm>
-#include <limits>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/param/parameters.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -173,9 +161,7 @@ OpCase concatenate_along(unsigned d, bool columns) {
       return x[k].at(p);
     });
   };
-  c.bad = {{{}, Throws::argument_error},
-           {{Dim({2, 3, 2}), Dim({2, 3, 3}), Dim({3, 2, 2})}},
-           {{Dim({2}, 2), Dim({2}, 3)}}};
+  c.bad = bad_shapes("argument: | {2,3,2} {2,3,3} {3,2,2} | {2X2} {2X3}");
   return c;
 }
 
@@ -184,12 +170,12 @@ OpCase concatenate_along(unsigned d, bool columns) {
 std::vector<OpCase> selection_cases() {
   std::vector<OpCase> all;
   for (unsigned d : {0u, 1u, 2u}) all.push_back(pick_along(d));
-  all[0].bad = {{{Dim({0})}, Throws::index_error}};
+  all[0].bad = bad_shapes("index: {0}");
   all[0].build = [](const Operand& x) {
     const unsigned n = x[0].dim()[0];
     return pick(x[0], n ? x.variant % n : 0);
   };
-  all[2].bad = {{{Dim({2, 3})}, Throws::index_error}};
+  all[2].bad = bad_shapes("index: {2,3}");
   all[2].build = [](const Operand& x) {
     return pick(x[0], x.variant % std::max(1u, x[0].dim()[2]), 2);
   };
@@ -242,7 +228,7 @@ std::vector<OpCase> selection_cases() {
   all.push_back(c);
 
   all.push_back(transpose_by({1, 0}));
-  all.back().bad = {{{Dim({2, 3, 2})}, Throws::argument_error}};
+  all.back().bad = bad_shapes("argument: {2,3,2}");
   all.push_back(transpose_by({0, 1}));
   all.push_back(transpose_by({2, 0, 1}));
   all.push_back(transpose_by({0, 2, 1}));
@@ -282,7 +268,7 @@ std::vector<OpCase> selection_cases() {
     }
     return y;
   };
-  c.bad = {{{}, Throws::argument_error}, {{Dim({2}), Dim({3})}}, {{Dim({2, 2}), Dim({4})}}};
+  c.bad = bad_shapes("argument: | {2} {3} | {2,2} {4}");
   all.push_back(c);
 
   // By definition its slope is not what differences measure: the gradient has a test of its own
@@ -302,8 +288,7 @@ DYNET_OP_TESTS("selection", selection_cases())
 TEST_CASE("nobackprop: no gradient goes through") {
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({2});
-  p.set_value({3, 4});
+  Parameter p = model.add_parameters({2}, ParameterInitFromVector({3, 4}));
   const Expression x = parameter(g, p);
   const Expression stopped = nobackprop(square(x));
   g.backward(sum_elems(stopped));
@@ -348,21 +333,13 @@ TEST_CASE("pick: every way to give indices") {
   CHECK_THROWS_AS(g.forward(at_pointer), IndexError);
   u = 1;
   CHECK(as_vector(g.forward(at_pointer)) == V{20});
-
-  CHECK_THROWS_AS(pick(x, -1), IndexError);
-  CHECK_THROWS_AS(pick(x, 3), IndexError);
-  CHECK_THROWS_AS(pick(x, std::size_t{1} << 40), IndexError);
   CHECK_THROWS_AS(pick(x, ~std::size_t{0}), IndexError);
-  CHECK_THROWS_AS(pick(x, static_cast<const unsigned*>(nullptr)), ArgumentError);
-  CHECK_THROWS_AS(pick(x, static_cast<const std::vector<unsigned>*>(nullptr)), ArgumentError);
-  CHECK_THROWS_AS(pick(x, std::vector<unsigned>{}), ArgumentError);
 }
 
 TEST_CASE("pick: indices behind a pointer belong to the forward that read them") {
   ComputationGraph g;
   ParameterCollection model;
-  Parameter p = model.add_parameters({3});
-  p.set_value({1, 2, 3});
+  Parameter p = model.add_parameters({3}, ParameterInitFromVector({1, 2, 3}));
   unsigned u = 2;
   const Expression y = pick(parameter(g, p), &u);
   g.forward(y);

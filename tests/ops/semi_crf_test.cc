@@ -1,14 +1,4 @@
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/structures/semi_crf/op.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -136,13 +126,9 @@ OpCase segments(const std::string& name, const std::function<Expression(const Op
   c.float_tolerance = 1e-4;
   c.draws = 100;
   c.extremes = {-1e4, 1e4, 0, -kInfinity};
-  c.bad = {{{Dim({2, 3, 2}), Dim({2, 2}), Dim({2}), Dim({2})}},
-           {{Dim({5, 3}), Dim({2, 2}), Dim({2}), Dim({2})}},
-           {{Dim({0, 3}), Dim({2, 2}), Dim({2}), Dim({2})}},
-           {{Dim({6, 3}), Dim({2, 3}), Dim({2}), Dim({2})}},
-           {{Dim({6, 3}), Dim({2, 2}, 2), Dim({2}), Dim({2})}},
-           {{Dim({6, 3}), Dim({2, 2}), Dim({3}), Dim({2})}},
-           {{Dim({6, 3}), Dim({2, 2}), Dim({2}), Dim({2}, 2)}}};
+  c.bad = bad_shapes(
+      "{2,3,2} {2,2} {2} {2} | {5,3} {2,2} {2} {2} | {0,3} {2,2} {2} {2} | {6,3} {2,3} {2} {2} | "
+      "{6,3} {2,2X2} {2} {2} | {6,3} {2,2} {3} {2} | {6,3} {2,2} {2} {2X2}");
   return c;
 }
 

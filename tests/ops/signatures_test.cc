@@ -1,12 +1,7 @@
 // Nodes that differ in an attribute which a kernel reads once for all of a batch do not run
 // together.
 
-#include <algorithm>
-#include <functional>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace signatures_test {
 
@@ -54,132 +49,80 @@ using E = const Expression&;
 }  // namespace
 
 TEST_CASE("selection: batches are of one kind") {
-  check_apart({[](E x) { return pick(x, 1, 0); }, [](E x) { return pick(x, 1, 1); }});
-  check_apart({[](E x) { return pick_range(x, 1, 3, 0); },
-               [](E x) { return transpose(pick_range(x, 1, 3, 1)); }});
-  check_apart({[](E x) {
-                 return select_rows(x, {1, 3});
-               },
-               [](E x) {
-                 return select_rows(x, {0, 3});
-               },
-               [](E x) {
-                 return transpose(select_cols(x, {1, 3}));
-               }});
-  check_apart({[](E x) {
-                 return strided_select(x, {2, 1});
-               },
-               [](E x) {
-                 return strided_select(x, {2, 1}, {1, 0});
-               },
-               [](E x) {
-                 return transpose(strided_select(x, {1, 2}));
-               }});
-  check_apart({[](E x) { return transpose(x, {1, 0}); }, [](E x) { return transpose(x, {0, 1}); }});
-  check_apart({[](E x) {
-                 return transpose(x, {0, 2, 1});
-               },
-               [](E x) {
-                 return transpose(x, {2, 1, 0});
-               },
-               [](E x) {
-                 return transpose(x, {1, 2, 0});
-               }},
-              {3, 3, 3});
-  check_apart({[](E x) {
-                 return concatenate({x, x}, 0);
-               },
-               [](E x) {
-                 return transpose(concatenate({x, x}, 1));
-               }});
+  check_apart({OF_X(pick(x, 1, 0)), OF_X(pick(x, 1, 1))});
+  check_apart({OF_X(pick_range(x, 1, 3, 0)), OF_X(transpose(pick_range(x, 1, 3, 1)))});
+  check_apart({OF_X(select_rows(x, {1, 3})), OF_X(select_rows(x, {0, 3})),
+               OF_X(transpose(select_cols(x, {1, 3})))});
+  check_apart({OF_X(strided_select(x, {2, 1})), OF_X(strided_select(x, {2, 1}, {1, 0})),
+               OF_X(transpose(strided_select(x, {1, 2})))});
+  check_apart({OF_X(transpose(x, {1, 0})), OF_X(transpose(x, {0, 1}))});
+  check_apart(
+      {OF_X(transpose(x, {0, 2, 1})), OF_X(transpose(x, {2, 1, 0})), OF_X(transpose(x, {1, 2, 0}))},
+      {3, 3, 3});
+  check_apart({OF_X(concatenate({x, x}, 0)), OF_X(transpose(concatenate({x, x}, 1)))});
 }
 
 TEST_CASE("reductions: batches are of one kind") {
-  check_apart({[](E x) { return sum_dim(x, {0}); }, [](E x) { return sum_dim(x, {1}); },
-               [](E x) { return mean_dim(x, {0}); }, [](E x) { return mean_dim(x, {1}); }});
-  check_apart({[](E x) { return moment_elems(x, 2); }, [](E x) { return moment_elems(x, 3); }});
-  check_apart({[](E x) { return moment_dim(x, {0}, 2); }, [](E x) { return moment_dim(x, {0}, 3); },
-               [](E x) { return moment_dim(x, {1}, 2); }});
-  check_apart({[](E x) { return std_dim(x, {0}); }, [](E x) { return std_dim(x, {1}); }});
-  check_apart({[](E x) { return max_dim(x, 0); }, [](E x) { return max_dim(x, 1); },
-               [](E x) { return min_dim(x, 0); }, [](E x) { return min_dim(x, 1); }});
-  check_apart({[](E x) { return cumsum(x, 0); }, [](E x) { return cumsum(x, 1); }});
+  check_apart({OF_X(sum_dim(x, {0})), OF_X(sum_dim(x, {1})), OF_X(mean_dim(x, {0})),
+               OF_X(mean_dim(x, {1}))});
+  check_apart({OF_X(moment_elems(x, 2)), OF_X(moment_elems(x, 3))});
+  check_apart(
+      {OF_X(moment_dim(x, {0}, 2)), OF_X(moment_dim(x, {0}, 3)), OF_X(moment_dim(x, {1}, 2))});
+  check_apart({OF_X(std_dim(x, {0})), OF_X(std_dim(x, {1}))});
+  check_apart({OF_X(max_dim(x, 0)), OF_X(max_dim(x, 1)), OF_X(min_dim(x, 0)), OF_X(min_dim(x, 1))});
+  check_apart({OF_X(cumsum(x, 0)), OF_X(cumsum(x, 1))});
 }
 
 TEST_CASE("elementwise: batches are of one kind") {
-  check_apart({[](E x) { return x * 2.0f; }, [](E x) { return x * 3.0f; }});
-  check_apart({[](E x) { return x + 2.0f; }, [](E x) { return x + 3.0f; }});
-  check_apart({[](E x) { return 2.0f - x; }, [](E x) { return 3.0f - x; }});
-  check_apart({[](E x) { return elu(x, 0.5f); }, [](E x) { return elu(x, 2.0f); }});
-  check_apart({[](E x) { return silu(x, 0.5f); }, [](E x) { return silu(x, 2.0f); }});
-  check_apart({[](E x) { return round(x, zero_gradient); },
-               [](E x) { return round(x, straight_through_gradient); }});
+  check_apart({OF_X(x * 2.0f), OF_X(x * 3.0f)});
+  check_apart({OF_X(x + 2.0f), OF_X(x + 3.0f)});
+  check_apart({OF_X(2.0f - x), OF_X(3.0f - x)});
+  check_apart({OF_X(elu(x, 0.5f)), OF_X(elu(x, 2.0f))});
+  check_apart({OF_X(silu(x, 0.5f)), OF_X(silu(x, 2.0f))});
+  check_apart({OF_X(round(x, zero_gradient)), OF_X(round(x, straight_through_gradient))});
 }
 
 TEST_CASE("broadcast: batches are of one kind") {
-  check_apart({[](E x) { return sum({x, x}); }, [](E x) { return average({x, x}); }});
+  check_apart({OF_X(sum({x, x})), OF_X(average({x, x}))});
 }
 
 TEST_CASE("flow: batches are of one kind") {
-  check_apart(
-      {[](E x) { return scale_gradient(x, 2.0f); }, [](E x) { return scale_gradient(x, 3.0f); }});
-  check_apart({[](E x) { return argmax(x, zero_gradient, 0); },
-               [](E x) { return argmax(x, straight_through_gradient, 0); },
-               [](E x) { return argmax(x, straight_through_gradient, 1); }});
+  check_apart({OF_X(scale_gradient(x, 2.0f)), OF_X(scale_gradient(x, 3.0f))});
+  check_apart({OF_X(argmax(x, zero_gradient, 0)), OF_X(argmax(x, straight_through_gradient, 0)),
+               OF_X(argmax(x, straight_through_gradient, 1))});
 }
 
 TEST_CASE("softmax: batches are of one kind") {
-  check_apart({[](E x) { return softmax(x, 0); }, [](E x) { return softmax(x, 1); }});
-  check_apart({[](E x) { return logsumexp_dim(x, 0); }, [](E x) { return logsumexp_dim(x, 1); }});
+  check_apart({OF_X(softmax(x, 0)), OF_X(softmax(x, 1))});
+  check_apart({OF_X(logsumexp_dim(x, 0)), OF_X(logsumexp_dim(x, 1))});
 }
 
 TEST_CASE("losses: batches are of one kind") {
-  check_apart({[](E x) { return huber_distance(x, 3.0f * x, 0.2f); },
-               [](E x) { return huber_distance(x, 3.0f * x, 2.0f); }});
-  check_apart({[](E x) { return hinge(x, 1, 0.3f); }, [](E x) { return hinge(x, 1, 3.0f); }}, {4});
-  check_apart({[](E x) {
-                 return hinge_dim(x, {1, 2, 0, 1}, 0);
-               },
-               [](E x) {
-                 return hinge_dim(x, {1, 2, 0, 1}, 1);
-               },
-               [](E x) {
-                 return hinge_dim(x, {1, 2, 0, 1}, 1, 5.0f);
-               }});
+  check_apart({OF_X(huber_distance(x, 3.0f * x, 0.2f)), OF_X(huber_distance(x, 3.0f * x, 2.0f))});
+  check_apart({OF_X(hinge(x, 1, 0.3f)), OF_X(hinge(x, 1, 3.0f))}, {4});
+  check_apart({OF_X(hinge_dim(x, {1, 2, 0, 1}, 0)), OF_X(hinge_dim(x, {1, 2, 0, 1}, 1)),
+               OF_X(hinge_dim(x, {1, 2, 0, 1}, 1, 5.0f))});
 }
 
 TEST_CASE("convolution: batches are of one kind") {
-  const auto filter = [](E x) { return reshape(pick_range(reshape(x, {36}), 0, 4), {2, 2, 1, 1}); };
-  const auto image = [](E x) { return reshape(x, {6, 6, 1}); };
-  check_apart({[=](E x) {
-                 return conv2d(image(x), filter(x), {2, 1});
-               },
-               [=](E x) {
-                 return transpose(conv2d(image(x), filter(x), {1, 2}), {1, 0, 2});
-               },
-               [=](E x) {
-                 return conv2d(image(x), filter(x), {2, 1}, true);
-               }},
+  const auto filter = OF_X(reshape(pick_range(reshape(x, {36}), 0, 4), {2, 2, 1, 1}));
+  const auto image = OF_X(reshape(x, {6, 6, 1}));
+  check_apart({OF_X(conv2d(image(x), filter(x), {2, 1})),
+               OF_X(transpose(conv2d(image(x), filter(x), {1, 2}), {1, 0, 2})),
+               OF_X(conv2d(image(x), filter(x), {2, 1}, true))},
               {6, 6});
-  check_apart({[=](E x) {
-                 return maxpooling2d(image(x), {2, 2}, {2, 2});
-               },
-               [=](E x) {
-                 return maxpooling2d(image(x), {1, 1}, {2, 2});
-               },
-               [=](E x) {
-                 return maxpooling2d(image(x), {1, 2}, {2, 2});
-               }},
-              {6, 6});
-  check_apart({[](E x) { return kmax_pooling(x, 2, 0); }, [](E x) { return kmax_pooling(x, 2, 1); },
-               [](E x) { return kmax_pooling(x, 3, 1); }});
+  check_apart(
+      {OF_X(maxpooling2d(image(x), {2, 2}, {2, 2})), OF_X(maxpooling2d(image(x), {1, 1}, {2, 2})),
+       OF_X(maxpooling2d(image(x), {1, 2}, {2, 2}))},
+      {6, 6});
+  check_apart(
+      {OF_X(kmax_pooling(x, 2, 0)), OF_X(kmax_pooling(x, 2, 1)), OF_X(kmax_pooling(x, 3, 1))});
 }
 
 TEST_CASE("recurrent: batches are of one kind") {
   const auto gates = [](E x, float bias) { return tree_lstm_gates(reshape(x, {16}), 1, bias); };
-  check_apart({[=](E x) { return gates(x, 0.0f); }, [=](E x) { return gates(x, 1.0f); }});
-  check_apart(
-      {[](E x) { return tree_lstm_gates(x, 1); }, [](E x) { return tree_lstm_gates(x, 2); }}, {20});
+  check_apart({OF_X(gates(x, 0.0f)), OF_X(gates(x, 1.0f))});
+  check_apart({OF_X(tree_lstm_gates(x, 1)), OF_X(tree_lstm_gates(x, 2))}, {20});
 }
 
 TEST_CASE("inputs: batches are of one kind") {

@@ -1,12 +1,5 @@
 // Span trees against all trees, one by one, and against themselves in other company.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-
-#include "dynet-like/dynet.h"
-#include "dynet-like/run/executor.h"
-#include "tests/support/catch.h"
+#include "tests/ops/sequences.h"
 #include "tests/support/span_trees.h"
 
 namespace span_sequences_test {
@@ -15,8 +8,6 @@ using namespace dynet;
 using namespace dynet::test;
 
 namespace {
-
-constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 
 Expression input_of(ComputationGraph& g, const SpanScores& s) {
   return input(g, Dim({s.words, s.words, s.labels}), s.spans);
@@ -46,43 +37,30 @@ TEST_CASE("span trees: all trees, one by one, in double") {
         const SpanScores s = some_span_scores(n, labels, key++, false, forbids);
         INFO(n << " words, " << labels << " labels, " << forbids);
         const std::vector<ScoredSpans> all = all_span_trees(s);
-        double z = 0, entropy = 0;
-        std::vector<double> marginals(s.spans.size(), 0.0);
-        for (const ScoredSpans& t : all) z += std::exp(t.score);
-        for (const ScoredSpans& t : all) {
-          const double p = z == 0 ? 0 : std::exp(t.score) / z;
-          if (p > 0) entropy -= p * std::log(p);
-          for (const LabelledSpan& y : t.spans)
-            marginals[(std::size_t{y.label} * n + y.last) * n + y.first] += p;
-        }
+        const Listed sums(
+            all, s.spans.size(), [](const ScoredSpans& t) { return t.score; },
+            [&](const ScoredSpans& t) {
+              std::vector<std::size_t> places;
+              for (const LabelledSpan& y : t.spans)
+                places.push_back((std::size_t{y.label} * n + y.last) * n + y.first);
+              return places;
+            });
         ComputationGraph g;
         const Expression x = input_of(g, s), log_z = span_log_partition(x), m = span_marginals(x),
                          h = span_entropy(x);
         std::vector<Expression> each, without_labels;
-        const std::size_t step = all.size() / 500 + 1;
-        for (std::size_t k = 0; k < all.size(); k += step)
+        std::vector<double> scores;
+        for (std::size_t k = 0; k < all.size(); k += all.size() / 500 + 1) {
           each.push_back(span_log_prob(x, all[k].spans));
+          scores.push_back(all[k].score);
+        }
         for (const ScoredSpans& t : all_span_trees(s, false))
           without_labels.push_back(span_log_prob(x, t.spans));
-        Executor<double> in_double(g.store());
-        in_double.forward(static_cast<NodeId>(g.size() - 1));
-        const auto value = [&](const Expression& e) { return in_double.value(e.i); };
-        if (z == 0)
-          CHECK(*value(log_z) == static_cast<double>(kForbidden));
-        else
-          CHECK(*value(log_z) == Approx(std::log(z)).epsilon(1e-12).margin(1e-12));
-        CHECK(*value(h) >= 0);
-        CHECK(*value(h) == Approx(entropy).epsilon(1e-10).margin(1e-12));
-        for (std::size_t i = 0; i < marginals.size(); ++i)
-          CHECK(value(m)[i] == Approx(marginals[i]).epsilon(1e-10).margin(1e-13));
-        for (std::size_t k = 0; k < each.size(); ++k) {
-          const double p = z == 0 ? 0 : std::exp(all[k * step].score) / z;
-          CHECK(*value(each[k]) <= 0);
-          CHECK(std::exp(*value(each[k])) == Approx(p).epsilon(1e-10).margin(1e-13));
-        }
+        sums.check(g, log_z, m, h, each, scores);
+        InDouble value(g);
         double sum = 0;
         for (const Expression& e : without_labels) sum += std::exp(*value(e));
-        CHECK(sum == Approx(z == 0 ? 0 : 1).epsilon(1e-10).margin(1e-12));
+        CHECK(sum == Approx(sums.z == 0 ? 0 : 1).epsilon(1e-10).margin(1e-12));
       }
 }
 
@@ -106,20 +84,17 @@ TEST_CASE("span trees: with scores of zero the partition function counts trees")
 TEST_CASE("span trees: the gradient of the log-partition is the marginals, 2n - 1 spans a tree") {
   const SpanScores s = some_span_scores(9, 3, 5);
   ParameterCollection model;
-  Parameter spans = model.add_parameters({9, 9, 3});
-  spans.set_value(s.spans);
+  Parameter spans = model.add_parameters({9, 9, 3}, ParameterInitFromVector(s.spans));
   ComputationGraph g;
-  const Expression x = parameter(g, spans), m = span_marginals(x), log_z = span_log_partition(x);
-  const std::vector<float> p = as_vector(m.value());
+  const Expression x = parameter(g, spans);
+  const std::vector<float> p = check_marginals(spans, span_log_partition(x), span_marginals(x));
   CHECK(std::accumulate(p.begin(), p.end(), 0.0) == Approx(17).epsilon(1e-6));
   for (unsigned i = 0; i < 9; ++i) {  // a word is in every tree
     double word = 0;
     for (unsigned k = 0; k < 3; ++k) word += static_cast<double>(p[(k * 9 + i) * 9 + i]);
     CHECK(word == Approx(1).epsilon(1e-6));
   }
-  g.backward(log_z);
   const std::vector<float> d = as_vector(*spans.gradients());
-  for (std::size_t i = 0; i < p.size(); ++i) CHECK(d[i] == Approx(p[i]).epsilon(1e-5).margin(1e-7));
   for (unsigned j = 0; j < 9; ++j)
     for (unsigned i = j + 1; i < 9; ++i) CHECK(d[j * 9 + i] == 0);
 }
@@ -130,11 +105,8 @@ TEST_CASE("span trees: what is added to a word adds up, and changes nothing else
   const Expression before = input_of(g, s);
   for (unsigned k = 0; k < 2; ++k) s.spans[(k * 6 + 3) * 6 + 3] += 2.5f;
   const Expression after = input_of(g, s);
-  CHECK(as_scalar(span_log_partition(after).value()) ==
-        Approx(as_scalar(span_log_partition(before).value()) + 2.5).epsilon(1e-6));
-  const std::vector<float> p = as_vector(span_marginals(before).value());
-  const std::vector<float> q = as_vector(span_marginals(after).value());
-  for (std::size_t i = 0; i < p.size(); ++i) CHECK(p[i] == Approx(q[i]).margin(1e-6));
+  check_added(span_log_partition(before), span_log_partition(after), span_marginals(before),
+              span_marginals(after));
 }
 
 TEST_CASE("span trees: what no tree has is not read") {
@@ -162,7 +134,6 @@ TEST_CASE("span trees: log-probabilities are never above zero, however sure the 
     const Expression x = input_of(g, s);
     CHECK(as_scalar(span_log_prob(x, tree).value()) <= 0);
     CHECK(as_scalar(span_log_prob(x, left_branching(12)).value()) <= 0);
-    CHECK(as_scalar(span_entropy(x).value()) >= 0);
   }
 }
 
@@ -187,8 +158,7 @@ TEST_CASE("span trees: where all is forbidden marginals, entropy and gradients a
   SpanScores s = some_span_scores(4, 2, 6);
   for (unsigned k = 0; k < 2; ++k) s.spans[(k * 4 + 2) * 4 + 2] = kForbidden;  // a word
   ParameterCollection model;
-  Parameter spans = model.add_parameters({4, 4, 2});
-  spans.set_value(s.spans);
+  Parameter spans = model.add_parameters({4, 4, 2}, ParameterInitFromVector(s.spans));
   ComputationGraph g;
   const Expression x = parameter(g, spans);
   const Expression each[] = {span_log_partition(x), span_log_prob(x, left_branching(4, 1)),
@@ -218,9 +188,7 @@ TEST_CASE("span trees: scores of any size, and of -1e30 where others would have 
     const Expression x = input_of(g, s), y = input_of(g, t);
     CHECK(as_scalar(span_entropy(x).value()) ==
           Approx(as_scalar(span_entropy(y).value())).epsilon(1e-6));
-    const std::vector<float> p = as_vector(span_marginals(x).value());
-    const std::vector<float> q = as_vector(span_marginals(y).value());
-    for (std::size_t i = 0; i < p.size(); ++i) CHECK(p[i] == Approx(q[i]).margin(1e-6));
+    check_equal(span_marginals(x), span_marginals(y));
   }
 }
 
@@ -238,68 +206,31 @@ TEST_CASE("span trees: the sum over one tree is its score, whatever its size") {
 TEST_CASE("span trees: sentences of all lengths are one batch, and the same bits alone") {
   constexpr unsigned kLabels = 3, kSentences = 24;
   ParameterCollection model;
-  std::vector<Parameter> scores;
+  Sentences all{.own = std::vector<std::vector<Parameter>>(kSentences),
+                .shared = {},
+                .build = {},
+                .loss = structure_loss,
+                .batches = 4 + 2 * kSentences + 10};
   std::vector<std::vector<LabelledSpan>> gold;
   for (unsigned n = 0; n < kSentences; ++n) {
     const unsigned words = n * 5 % kSentences + (n == 0 ? 0 : 1);
-    scores.push_back(words == 0 ? Parameter() : model.add_parameters({words, words, kLabels}));
+    if (words > 0) all.own[n] = {model.add_parameters({words, words, kLabels})};
     gold.push_back(left_branching(words, n % 2 == 0 ? kAnyLabel : n % kLabels));
   }
-  const auto build = [&](ComputationGraph& g, unsigned n) {
-    const Expression x = scores[n] ? parameter(g, scores[n]) : zeros(g, {0, 0, kLabels});
+  all.build = [&](ComputationGraph& g, unsigned n) {
+    const Expression x =
+        all.own[n].empty() ? zeros(g, {0, 0, kLabels}) : parameter(g, all.own[n][0]);
     return std::vector{span_log_partition(x), span_log_prob(x, gold[n]), span_marginals(x),
                        span_entropy(x)};
   };
-  const auto loss_of = [](const std::vector<Expression>& x) {
-    return x[0] - 2 * x[1] + sum_elems(square(x[2])) + 3 * x[3];
-  };
-  const auto gradient_of = [&](const Parameter& e) { return as_vector(*e.gradients()); };
-
-  std::vector<std::vector<std::vector<float>>> values(kSentences);
-  std::vector<std::vector<float>> gradients(kSentences);
-  for (unsigned n = 0; n < kSentences; ++n) {
-    ComputationGraph g;
-    const std::vector<Expression> x = build(g, n);
-    const Expression loss = loss_of(x);
-    loss.value();
-    for (const Expression& e : x) values[n].push_back(as_vector(e.value()));
-    g.backward(loss);
-    if (scores[n]) gradients[n] = gradient_of(scores[n]);
-    model.reset_gradient();
-  }
-  for (const bool inference : {false, true}) {
-    INFO("inference " << inference);
-    ComputationGraph g;
-    g.set_inference(inference);
-    std::vector<std::vector<Expression>> all;
-    std::vector<Expression> losses;
-    for (unsigned n = 0; n < kSentences; ++n) {
-      all.push_back(build(g, n));
-      losses.push_back(loss_of(all.back()));
-    }
-    const Expression loss = sum(losses);
-    loss.value();
-    for (unsigned n = 0; n < kSentences; ++n)
-      for (unsigned k = 0; k < 4; ++k) CHECK(as_vector(all[n][k].value()) == values[n][k]);
-    if (inference) continue;
-    // Each operation on trees is one batch; squares and sums of marginals are one for each
-    // length.
-    CHECK(g.statistics().batches < 4 + 2 * kSentences + 10);
-    for (const bool again : {false, true}) {
-      g.backward(loss, again);
-      for (unsigned n = 0; n < kSentences; ++n)
-        if (scores[n]) CHECK(gradient_of(scores[n]) == gradients[n]);
-      model.reset_gradient();
-    }
-  }
+  check_alone_and_together(model, all);
 }
 
 TEST_CASE("span trees: gradients of more words and labels than a vector has lanes") {
   for (const unsigned n : {8u, 17u}) {
     const SpanScores s = some_span_scores(n, 3, n);
     ParameterCollection model;
-    Parameter spans = model.add_parameters({n, n, 3});
-    spans.set_value(s.spans);
+    Parameter spans = model.add_parameters({n, n, 3}, ParameterInitFromVector(s.spans));
     ComputationGraph g;
     const Expression x = parameter(g, spans);
     const Expression loss = span_entropy(x) + squared_norm(span_marginals(x)) -
@@ -317,8 +248,7 @@ TEST_CASE("span trees: pieces of columns are put together") {
     scores[(std::size_t{y.label} * kWords + y.last) * kWords + y.first] = 0.5f;
   scores[(std::size_t{299}) * kWords + 299] = 0.5f + std::log(3.0f);
   ParameterCollection model;
-  Parameter spans = model.add_parameters({kWords, kWords, 2});
-  spans.set_value(scores);
+  Parameter spans = model.add_parameters({kWords, kWords, 2}, ParameterInitFromVector(scores));
   ComputationGraph g;
   const Expression x = parameter(g, spans);
   const Expression log_z = span_log_partition(x);

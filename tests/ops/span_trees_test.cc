@@ -1,11 +1,4 @@
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-
-#include "dynet-like/structures/span_trees/op.h"
 #include "tests/ops/cases.h"
-#include "tests/support/catch.h"
 
 namespace dynet::test {
 namespace {
@@ -109,7 +102,7 @@ OpCase trees(const std::string& name, const std::function<Expression(const Opera
   c.reference = reference;
   c.draws = 100;
   c.extremes = {-1e4, 1e4, 0, -kInfinity};
-  c.bad = {{{Dim({2, 3})}}, {{Dim({3, 2, 2})}}, {{Dim({2, 2, 2, 2})}}, {{Dim({2, 2, 0})}}};
+  c.bad = bad_shapes("{2,3} | {3,2,2} | {2,2,2,2} | {2,2,0}");
   return c;
 }
 

@@ -1,49 +1,27 @@
 // Shape rules at their edges: the last of many operands, one more than allowed, nothing left.
 
-#include <vector>
-
-#include "dynet-like/shape/algebra_rules.h"
-#include "dynet-like/shape/convolution_rules.h"
-#include "dynet-like/shape/reduction_rules.h"
-#include "dynet-like/shape/rules.h"
-#include "tests/support/catch.h"
+#include "tests/shape/rules.h"
 
 namespace edges_test {
 
 using namespace dynet;
-
-namespace {
-
-/// The operands as a rule takes them.
-class Shapes {
- public:
-  Shapes(std::initializer_list<Dim> dims) : dims_(dims) {
-    for (const Dim& d : dims_) pointers_.push_back(&d);
-  }
-  operator shape::Dims() const { return {pointers_.data(), pointers_.size()}; }  // NOLINT
-
- private:
-  std::vector<Dim> dims_;
-  std::vector<const Dim*> pointers_;
-};
-
-}  // namespace
+using namespace dynet::test;
 
 TEST_CASE("shape: a sum of products looks at every pair, at the bias and at all batches") {
   const Dim b({3}), w({3, 2}), x({2}), other({3, 4}), y({4});
-  CHECK(shape::affine(Shapes{b, w, x, other, y}) == Dim({3}));
-  CHECK(shape::affine(Shapes{b, w, x, w, x, other, Dim({4}, 5)}) == Dim({3}, 5));
-  CHECK(shape::affine(Shapes{Dim({3}, 5), w, x}) == Dim({3}, 5));
-  CHECK_THROWS_AS(shape::affine(Shapes{b, w, x, other, x}), RuleBroken);
-  CHECK_THROWS_AS(shape::affine(Shapes{b, w, x, w, x, other, x}), RuleBroken);
-  CHECK_THROWS_AS(shape::affine(Shapes{b, w, x, w, Dim({2, 2})}), RuleBroken);
-  CHECK_THROWS_AS(shape::affine(Shapes{b, w, x, w}), RuleBroken);
-  CHECK_THROWS_AS(shape::affine(Shapes{b, w, Dim({2}, 2), w, Dim({2}, 3)}), RuleBroken);
+  CHECK(shape::affine(List{b, w, x, other, y}) == Dim({3}));
+  CHECK(shape::affine(List{b, w, x, w, x, other, Dim({4}, 5)}) == Dim({3}, 5));
+  CHECK(shape::affine(List{Dim({3}, 5), w, x}) == Dim({3}, 5));
+  CHECK_THROWS_AS(shape::affine(List{b, w, x, other, x}), RuleBroken);
+  CHECK_THROWS_AS(shape::affine(List{b, w, x, w, x, other, x}), RuleBroken);
+  CHECK_THROWS_AS(shape::affine(List{b, w, x, w, Dim({2, 2})}), RuleBroken);
+  CHECK_THROWS_AS(shape::affine(List{b, w, x, w}), RuleBroken);
+  CHECK_THROWS_AS(shape::affine(List{b, w, Dim({2}, 2), w, Dim({2}, 3)}), RuleBroken);
   const Dim many({2, 4});
-  CHECK(shape::affine(Shapes{b, w, many}) == Dim({3, 4}));
-  CHECK(shape::affine(Shapes{Dim({3, 4}), w, many}) == Dim({3, 4}));
+  CHECK(shape::affine(List{b, w, many}) == Dim({3, 4}));
+  CHECK(shape::affine(List{Dim({3, 4}), w, many}) == Dim({3, 4}));
   for (const unsigned columns : {0u, 2u, 3u, 5u})
-    CHECK_THROWS_AS(shape::affine(Shapes{Dim({3, columns}), w, many}), RuleBroken);
+    CHECK_THROWS_AS(shape::affine(List{Dim({3, columns}), w, many}), RuleBroken);
 }
 
 TEST_CASE("shape: a tree's gates have three parts and one for each child") {
@@ -53,8 +31,8 @@ TEST_CASE("shape: a tree's gates have three parts and one for each child") {
     CHECK_THROWS_AS(shape::tree_output(Dim({2}), Dim({n})), RuleBroken);
   CHECK(shape::tree_output(Dim({0}), Dim({0})) == Dim({0}));
   CHECK_THROWS_AS(shape::tree_output(Dim({0}), Dim({3})), RuleBroken);
-  CHECK(shape::tree_cell(Shapes{Dim({2}), Dim({2}, 4)}, Dim({10})) == Dim({2}, 4));
-  CHECK_THROWS_AS(shape::tree_cell(Shapes{Dim({2}), Dim({3})}, Dim({10})), RuleBroken);
+  CHECK(shape::tree_cell(List{Dim({2}), Dim({2}, 4)}, Dim({10})) == Dim({2}, 4));
+  CHECK_THROWS_AS(shape::tree_cell(List{Dim({2}), Dim({3})}, Dim({10})), RuleBroken);
   CHECK_THROWS_AS(shape::tree_gates(Dim({9}), 1), RuleBroken);
 }
 

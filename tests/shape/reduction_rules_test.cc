@@ -1,33 +1,10 @@
-#include "dynet-like/shape/reduction_rules.h"
-
-#include <functional>
-
-#include "tests/support/catch.h"
+#include "tests/shape/rules.h"
 
 namespace reduction_rules_test {
 
 using namespace dynet;
+using namespace dynet::test;
 using namespace dynet::shape;
-
-namespace {
-
-void check_broken(RuleBroken::Kind kind, const std::function<void()>& rule) {
-  try {
-    rule();
-    FAIL_CHECK("nothing was thrown");
-  } catch (const RuleBroken& broken) {
-    CHECK(broken.kind == kind);
-    CHECK(!broken.rule.empty());
-  }
-}
-#define BROKEN(KIND, ...) check_broken(RuleBroken::Kind::KIND, [&] { __VA_ARGS__; })
-
-void check_written(const Dim& d, const Dim& expected) {
-  CHECK(d == expected);
-  CHECK(d.nd == expected.nd);
-}
-
-}  // namespace
 
 TEST_CASE("shape: dimensions taken away") {
   const Dim x({2, 3, 4}, 5);
@@ -76,7 +53,5 @@ TEST_CASE("shape: classes and lists for losses") {
   BROKEN(index, chosen_elements(Dim({3}), 1, 3));
   BROKEN(argument, chosen_elements(Dim({3}, 3), 2, 0));
 }
-
-#undef BROKEN
 
 }  // namespace reduction_rules_test

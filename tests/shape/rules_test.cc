@@ -1,47 +1,9 @@
-#include "dynet-like/shape/rules.h"
-
-#include <functional>
-#include <initializer_list>
-#include <vector>
-
-#include "tests/support/catch.h"
+#include "tests/shape/rules.h"
 
 namespace rules_test {
 
 using namespace dynet;
-
-namespace {
-
-using Kind = RuleBroken::Kind;
-
-/// The shapes as a rule wants them.
-struct List {
-  std::vector<Dim> dims;
-  std::vector<const Dim*> pointers;
-  List(std::initializer_list<Dim> list) : dims(list) {
-    for (const Dim& d : dims) pointers.push_back(&d);
-  }
-  operator shape::Dims() const { return pointers; }
-};
-
-void check_broken(Kind kind, const std::function<Dim()>& rule) {
-  try {
-    const Dim d = rule();
-    FAIL_CHECK("gave " << d << " instead of throwing");
-  } catch (const RuleBroken& broken) {
-    CHECK(broken.kind == kind);
-    CHECK(!broken.rule.empty());
-  }
-}
-#define BROKEN(KIND, ...) check_broken(Kind::KIND, [&] { return __VA_ARGS__; })
-
-// Unlike ==, which looks past trailing ones.
-void check_written(const Dim& d, const Dim& expected) {
-  CHECK(d == expected);
-  CHECK(d.nd == expected.nd);
-}
-
-}  // namespace
+using namespace dynet::test;
 
 TEST_CASE("shape: broadcast") {
   using shape::broadcast;
@@ -247,7 +209,5 @@ TEST_CASE("shape: rules look past trailing ones") {
   CHECK(shape::colwise_add(Dim({3, 2, 1}), Dim({3, 1})) == Dim({3, 2}));
   CHECK(shape::lstm_cell(Dim({2, 1}), Dim({8, 1})) == Dim({2}));
 }
-
-#undef BROKEN
 
 }  // namespace rules_test

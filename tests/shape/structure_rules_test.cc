@@ -1,39 +1,11 @@
-#include <functional>
-#include <initializer_list>
-#include <vector>
-
-#include "dynet-like/shape/algebra_rules.h"
-#include "dynet-like/shape/convolution_rules.h"
-#include "tests/support/catch.h"
+#include "tests/shape/rules.h"
 
 namespace structure_rules_test {
 
 using namespace dynet;
+using namespace dynet::test;
 
 namespace {
-
-using Kind = RuleBroken::Kind;
-
-struct List {
-  std::vector<Dim> dims;
-  std::vector<const Dim*> pointers;
-  List(std::initializer_list<Dim> list) : dims(list) {
-    for (const Dim& d : dims) pointers.push_back(&d);
-  }
-  operator shape::Dims() const { return pointers; }
-};
-
-template <class Rule>
-void check_broken(Kind kind, const Rule& rule) {
-  try {
-    rule();
-    FAIL_CHECK("nothing was thrown");
-  } catch (const RuleBroken& broken) {
-    CHECK(broken.kind == kind);
-    CHECK(!broken.rule.empty());
-  }
-}
-#define BROKEN(KIND, ...) check_broken(Kind::KIND, [&] { return __VA_ARGS__; })
 
 void check_sliding(const shape::Sliding& s, unsigned out, unsigned before) {
   CHECK(s.out == out);
@@ -166,7 +138,5 @@ TEST_CASE("shape: matrices as a whole, contractions, norms") {
   CHECK(masked(Dim({2}, 3), Dim({2})) == Dim({2}, 3));
   BROKEN(shape, masked(Dim({2}), Dim({1})));
 }
-
-#undef BROKEN
 
 }  // namespace structure_rules_test

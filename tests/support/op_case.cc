@@ -6,6 +6,8 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <sstream>
+#include <stdexcept>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/random.h"
@@ -20,6 +22,32 @@
 #include "tests/support/catch.h"
 
 namespace dynet::test {
+
+std::vector<BadShapes> bad_shapes(const std::string& text) {
+  std::vector<BadShapes> all(1);
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (word == "|") {
+      all.emplace_back();
+    } else if (word == "index:") {
+      all.back().type = Throws::index_error;
+    } else if (word == "argument:") {
+      all.back().type = Throws::argument_error;
+    } else {
+      Dim d;
+      std::istringstream sizes(word);
+      char mark = 0;
+      for (unsigned n; sizes >> mark && mark != '}' && sizes >> n;)
+        if (mark == 'X')
+          d.bd = n;
+        else
+          d.add_dim(n);
+      if (mark != '}') throw std::invalid_argument("no shapes: " + text);
+      all.back().operands.push_back(d);
+    }
+  }
+  return all;
+}
 
 namespace {
 

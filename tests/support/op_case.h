@@ -97,6 +97,9 @@ struct BadShapes {
   std::vector<Dim> operands;
   Throws type = Throws::shape_error;
 };
+/// Alternatives with `|` between them: shapes as {2,3} or, of a batch of four, {2,3X4}. They are
+/// shape errors unless "index:" or "argument:" stands before them.
+std::vector<BadShapes> bad_shapes(const std::string& text);
 
 struct OpCase {
   std::string name;
