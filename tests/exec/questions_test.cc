@@ -45,18 +45,6 @@ struct Model {
 
 }  // namespace
 
-TEST_CASE("asking for the gradient of an expression adds nothing to that of any parameter") {
-  Model model;
-  ComputationGraph g;
-  const Model::Graph made = model.build(g);
-  g.backward(made.loss);
-  const auto before = model.gradients();
-  const Floats of_hidden = gradient(made.hidden);
-  CHECK(model.gradients() == before);
-  CHECK(gradient(made.hidden) == of_hidden);
-  CHECK(model.gradients() == before);
-}
-
 TEST_CASE("the gradient of a parameter's expression is the sum over passes, whatever was asked") {
   Model model;
   ComputationGraph g;
@@ -113,16 +101,6 @@ TEST_CASE("a question that fails leaves the next pass as it would have been") {
   CHECK(table.row_gradient(1) == Floats{0.5f, 0.25f});
   CHECK(gradient(y) == Floats{0.5f, 0.25f});
   CHECK(as_vector(p.gradients()) == Floats{0.5f, 0.25f});
-}
-
-TEST_CASE("the node behind the loss has no gradient, the loss has") {
-  ParameterCollection pc;
-  auto p = pc.add_parameters({1}, ParameterInitConst(2.0f));
-  ComputationGraph g;
-  const Expression loss = square(parameter(g, p)), behind = loss * 3.0f;
-  g.backward(loss);
-  CHECK(gradient(loss) == Floats{1});
-  CHECK_THROWS_WITH(behind.gradient(), Catch::Contains("no backward pass has covered"));
 }
 
 TEST_CASE("gradients of frozen tables and of what the loss does not reach are zero in any pass") {
