@@ -239,23 +239,6 @@ TEST_CASE("sums of products are cut in front of the first that waits, so that th
   }
 }
 
-TEST_CASE("nodes that look alike to a hash are compared in full") {
-  // The hash sees the number of elements, not the sizes: all of these have the same.
-  Graph g;
-  for (int round = 0; round < 5; ++round) {
-    g.add(kIn, {12});
-    g.add(kIn, {3, 4});
-    g.add(kIn, {4, 3});
-    g.add(kIn, Dim({6}, 2));
-    g.add(kIn, Dim({2}, 6));
-    g.add(kIn, {2, 6});
-  }
-  Plan plan;
-  Planner(PlanPolicy::in_batches).make(g, 0, 30, plan);
-  check_plan(g, 0, 30, plan);
-  CHECK(plan.order.size() == 30);
-}
-
 TEST_CASE("views and parameters take no memory, scratch comes behind the values") {
   const OpForm parameter = form("parameter", Kind::parameter), alias = form("view", Kind::alias);
   const OpForm lookup = form("lookup", Kind::lookup, BatchRule::each(8), three);
