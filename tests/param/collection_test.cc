@@ -153,22 +153,6 @@ TEST_CASE("gradient norm of sizes that float cannot square") {
     }
 }
 
-TEST_CASE("gradients can be read and scaled") {
-  ParameterCollection pc;
-  auto a = pc.add_parameters({2}, "a");
-  auto e = pc.add_lookup_parameters(3, {2}, "e");
-  CHECK(as_vector(a.gradients()) == std::vector<float>{0, 0});
-  CHECK(e.row_gradient(1) == std::vector<float>{0, 0});
-  plant(a, {1, 2});
-  plant(a, {1, 2});
-  plant_row(e, 1, {5, 6});
-  a.scale_gradient(2);
-  e.scale_gradient(0.5f);
-  CHECK(as_vector(a.gradients()) == std::vector<float>{4, 8});
-  CHECK(e.row_gradient(1) == std::vector<float>{2.5f, 3});
-  CHECK(e.row_gradient(0) == std::vector<float>{0, 0});
-}
-
 TEST_CASE("a collection may have room for so many numbers, in the whole tree") {
   ParameterCollection pc;
   pc.set_room(10);

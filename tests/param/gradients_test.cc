@@ -121,23 +121,6 @@ TEST_CASE("rows get memory when they are used") {
   CHECK_FALSE(rows.use_row(7).written);
 }
 
-TEST_CASE("rows and the whole table become one gradient") {
-  GradientBuffers buffers;
-  RowGradients& rows = buffers.mine().rows(0, 4, 2);
-  GradientSlot row = rows.use_row(2);
-  row.g[0] = 10, row.g[1] = 20;
-  GradientSlot whole = rows.use_whole();
-  CHECK_FALSE(whole.written);
-  for (int i = 0; i < 8; ++i) whole.g[i] = static_cast<float>(i);
-  CHECK(rows.use_whole().written);
-  RowGradients* merged = buffers.merge()->find_rows(0);
-  REQUIRE(merged);
-  CHECK(merged->whole_written());
-  CHECK(merged->rows().empty());
-  CHECK(std::vector<float>(merged->whole(), merged->whole() + 8) ==
-        std::vector<float>{0, 1, 2, 3, 14, 25, 6, 7});
-}
-
 TEST_CASE("three threads that run at once give their sum") {
   std::vector<double> plain(2 * kSize + 2 * kRows * kRowSize);
   for (unsigned t = 0; t < 3; ++t) {
