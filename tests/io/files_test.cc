@@ -160,20 +160,6 @@ TEST_CASE("links and modes survive a write") {
   CHECK((info.st_mode & 0777) == 0640);
 }
 
-TEST_CASE("many writers of one file leave one whole file") {
-  const TemporaryFolder folder;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      for (int i = 0; i < 5; ++i)
-        write_file(folder / "m", std::string(10000, static_cast<char>('a' + t)));
-    });
-  for (std::thread& t : threads) t.join();
-  const std::string last = read_file(folder / "m");
-  CHECK(last == std::string(10000, last[0]));
-  CHECK(folder.names() == std::vector<std::string>{"m"});
-}
-
 TEST_CASE("a write removes files that killed processes left, not those being written") {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "m.tmp-00000000000000ff");  // not ours

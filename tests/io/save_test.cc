@@ -87,24 +87,6 @@ struct Bad {
 
 }  // namespace
 
-TEST_CASE("a collection comes back bit by bit") {
-  const TemporaryFolder folder;
-  using Limits = std::numeric_limits<float>;
-  Model one(1), two(2);
-  one.b.set_value(
-      {Limits::quiet_NaN(), -Limits::infinity(), Limits::denorm_min(), -0.0f, Limits::max()});
-  const std::uint32_t signaling = 0xffa00123;  // a NaN with a payload
-  std::memcpy(one.e.stored().data, &signaling, 4);
-  REQUIRE_FALSE(same_bits(one.values(), two.values()));
-  save(folder / "m", one.pc);
-  load(folder / "m", two.pc);
-  CHECK(same_bits(one.values(), two.values()));
-  CHECK(std::signbit(two.b.values().v[3]));
-
-  save(folder / "n", two.pc);  // equal models give equal files
-  CHECK(read_file(folder / "m") == read_file(folder / "n"));
-}
-
 TEST_CASE("parameters are found by name, whatever their order and place") {
   const TemporaryFolder folder;
   Model one(1);
