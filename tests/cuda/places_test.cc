@@ -127,37 +127,6 @@ TEST_CASE("places: values and gradients may be asked for at any time and anywher
   CHECK(as_scalar(g.forward(loss)) == 10);
 }
 
-TEST_CASE("places: nodes run together where they are, and are copied together", "[cuda]") {
-  ComputationGraph g;
-  std::vector<Expression> all;
-  for (unsigned i = 0; i < 12; ++i) {
-    const Expression x = input(g, {4}, Floats(4, 0.1f * static_cast<float>(i)));
-    all.push_back(tanh(i % 2 ? to_device(tanh(to_device(x, gpu(0))), cpu) : tanh(x)));
-  }
-  const Floats got = as_vector(sum(all).value());
-  CHECK(g.statistics().batches == 1 + 2 + 1 + 1);  // input, tanh here and there, tanh, sum
-  float expected = 0;
-  for (unsigned i = 0; i < 12; ++i) expected += std::tanh(std::tanh(0.1f * static_cast<float>(i)));
-  CHECK(got[0] == Approx(expected).epsilon(1e-5));
-}
-
-TEST_CASE("places: a plan is not used again for nodes on other devices", "[cuda]") {
-  Floats expected;
-  for (unsigned round = 0; round < 4; ++round)
-    for (Device* there : {cpu, gpu(0), another()}) {
-      ComputationGraph g;
-      std::vector<Expression> all;
-      for (unsigned i = 0; i < 5; ++i) {
-        Expression x = input(g, {4}, Floats(4, 0.3f), gpu(0));
-        for (unsigned k = 0; k < 2; ++k) x = tanh(to_device(x, i % 2 ? there : gpu(0)));
-        all.push_back(to_device(x, gpu(0)));
-      }
-      const Floats got = as_vector(sum(all).value());
-      if (expected.empty()) expected = got;
-      check_near(got, expected, 1e-5);
-    }
-}
-
 TEST_CASE("places: an operation without GPU kernels throws in a graph of the CPU", "[cuda]") {
   static const OpForm kOnly{.name = "mine",
                             .kind = Kind::compute,
