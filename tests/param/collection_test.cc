@@ -76,8 +76,6 @@ TEST_CASE("values are set, limited and scaled") {
   CHECK(as_vector(e.row(3)) == std::vector<float>{7, 8});
   CHECK(as_vector(e.values()[3]) == std::vector<float>{7, 8});
   CHECK(e.size() == 4);
-  CHECK_THROWS_AS(e.initialize(4, {1, 2}), IndexError);
-  CHECK_THROWS_AS(e.initialize(0, {1}), ArgumentError);
   CHECK_THROWS_AS(e.row(4), IndexError);
   CHECK_THROWS_AS(e.row_gradient(4), IndexError);
   CHECK_THROWS_AS(Parameter().dim(), ArgumentError);

@@ -196,9 +196,6 @@ TEST_CASE("initializers at the edges of what they take") {
     CHECK(x == 2);
   for (const float x : as_vector(pc.add_parameters({5}, ParameterInitUniform(3, 3)).values()))
     CHECK(x == 3);
-  CHECK_THROWS_AS(ParameterInitUniform(3, 2), ArgumentError);
-  CHECK_THROWS_AS(ParameterInitNormal(0, -1), ArgumentError);
-  CHECK_THROWS_AS(ParameterInitTruncatedNormal(0, 1, 0), ArgumentError);
   Floats spoiled(9, 7.0f);
   Tensor t{Dim({3, 3}), spoiled.data()};
   ParameterInitIdentity().initialize(t, RandomStream(0));
