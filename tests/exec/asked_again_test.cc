@@ -11,8 +11,8 @@
 
 #include "dynet-like/dynet.h"
 #include "dynet-like/exec/executor.h"
-#include "tests/exec/heap.h"
 #include "tests/support/catch.h"
+#include "tests/support/heap.h"
 
 namespace asked_again_test {
 

@@ -1,9 +1,7 @@
 // DyNet's text is written as a whole or not at all, too.
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -11,6 +9,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/compat/text_file.h"
+#include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
@@ -18,31 +17,6 @@
 namespace dynet_text_test {
 
 using namespace dynet;
-
-namespace {
-
-// Makes writing fail after so many bytes, as a full disk does.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &old_);
-    rlimit now = old_;
-    now.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &now);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit old_;
-  void (*handler_)(int);
-};
-
-}  // namespace
 
 TEST_CASE("a saver that fails leaves the old text") {
   const TemporaryFolder folder;

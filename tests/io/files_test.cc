@@ -1,15 +1,13 @@
 #include "dynet-like/io/files.h"
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 
@@ -24,25 +22,6 @@ std::string payload_of(std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) s[i] = static_cast<char>(i * i * 31 + i * 7);
   return s;
 }
-
-// Makes writing fail after so many bytes, as a full disk does.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &old_);
-    rlimit now = old_;
-    now.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &now);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit old_;
-  void (*handler_)(int);
-};
 
 std::string failed_write(const std::string& path, const std::string& bytes = "new") {
   return message_of<FileError>([&] { write_file(path, bytes); });
