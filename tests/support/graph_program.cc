@@ -48,6 +48,7 @@ class Run {
         model_(model),
         graph_(mode.batched),
         random_(graph_, model, program.width, choices) {
+    if (mode.device) graph_.set_device(mode.device);
     graph_.set_seed(7);
     graph_.set_immediate_compute(mode.immediate);
     graph_.set_inference(mode.inference);

@@ -19,6 +19,7 @@ struct GraphMode {
   bool interleaved = false;  ///< another graph lives and runs between the actions
   bool full = false;         ///< all backward passes keep all gradients
   std::optional<unsigned> gradient_buffer{};
+  dynet::Device* device = nullptr;  ///< of the graph; null: the CPU
 };
 
 /// Settings of a random program.
