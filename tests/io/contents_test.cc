@@ -35,9 +35,8 @@ TEST_CASE("word vectors become arrays, a model and vectors again") {
   write_tensors(binary, read_tensors(arrays));
   write_tensors(back, read_tensors(binary));
   CHECK(read_file(back) == read_file(text));
-  CHECK(message_of<FileError>([&] {
-          write_tensors(back, read_tensors(model));
-        }).find("an array `vectors` and the bytes of as many `words`") != std::string::npos);
+  CHECK_SAYS(FileError, write_tensors(back, read_tensors(model)),
+             "an array `vectors` and the bytes of as many `words`");
 }
 
 }  // namespace contents_test
