@@ -328,12 +328,7 @@ Outcome run(const Case& c, unsigned batch, Device* device) {
     }
     g.backward(sum(losses));
   }
-  const auto add = [&](const Floats& d) {
-    o.gradients.insert(o.gradients.end(), d.begin(), d.end());
-  };
-  for (const Parameter& p : pc.parameters_list()) add(as_vector(p.gradients()));
-  for (const LookupParameter& p : pc.lookup_parameters_list())
-    for (unsigned row = 0; row < p.size(); ++row) add(p.row_gradient(row));
+  o.gradients = test::all_gradients(pc);
   return o;
 }
 

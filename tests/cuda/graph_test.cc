@@ -170,11 +170,7 @@ TEST_CASE("graphs on several threads share a device", "[cuda]") {
     inner[i] = as_vector(x.gradient());
   };
   const auto take_gradients = [&] {
-    Floats all;
-    for (const Parameter& p : m.pc.parameters_list())
-      for (const float x : as_vector(p.gradients())) all.push_back(x);
-    for (unsigned row = 0; row < m.words.size(); ++row)
-      for (const float x : m.words.row_gradient(row)) all.push_back(x);
+    const Floats all = test::all_gradients(m.pc);
     m.pc.reset_gradient();
     return all;
   };

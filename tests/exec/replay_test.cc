@@ -9,6 +9,7 @@
 
 #include "dynet-like/exec/executor.h"
 #include "dynet-like/graph/graph_state.h"
+#include "tests/support/all_values.h"
 #include "tests/support/catch.h"
 #include "tests/support/graph_program.h"
 
@@ -58,10 +59,7 @@ struct Counted {
 
 /// All gradients of a model, which are then forgotten.
 Floats take_gradients(Model& m) {
-  Floats all;
-  const auto add = [&](const Floats& one) { all.insert(all.end(), one.begin(), one.end()); };
-  for (const Parameter& p : {m.w, m.v, m.b}) add(as_vector(p.gradients()));
-  for (unsigned row = 0; row < 9; ++row) add(m.table.row_gradient(row));
+  const Floats all = test::all_gradients(m.pc);
   m.pc.reset_gradient();
   return all;
 }
@@ -354,9 +352,7 @@ Floats run_random(ComputationGraph& g, Executor<float>& e, RandomGraph::Model& m
   e.set_gradient_buffer(std::nullopt);
   for (NodeId id = 0; id <= loss.i; ++id)
     add(e.gradient(id), state_of(g).store.nodes[id].dim.size());
-  for (const Parameter& p : m.pc.parameters_list()) add(p.gradients().v, p.dim().size());
-  for (unsigned row = 0; row < m.table.size(); ++row)
-    for (const float x : m.table.row_gradient(row)) all.push_back(x);
+  for (const float x : test::all_gradients(m.pc)) all.push_back(x);
   m.pc.reset_gradient();
   return all;
 }

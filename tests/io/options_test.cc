@@ -217,17 +217,6 @@ TEST_CASE("vectors of unique pointers come back") {
   CHECK(other.layers.at(1)->scale->by == 0.5);
 }
 
-TEST_CASE("a random engine goes on where it was") {
-  const TemporaryFolder folder;
-  std::mt19937 one(1), two(2);
-  std::mt19937_64 wide(3), other(4);
-  one.discard(1000);
-  save(folder / "m", one, wide);
-  load(folder / "m", two, other);
-  CHECK(one == two);
-  CHECK(wide == other);
-}
-
 TEST_CASE("saving what was loaded gives the same bytes") {
   const TemporaryFolder folder;
   using Limits = std::numeric_limits<float>;

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <memory>
 
+#include "tests/support/all_values.h"
+
 using namespace dynet;
 
 namespace {
@@ -144,15 +146,8 @@ class Run {
   }
 
   void note_parameters() {
-    std::vector<float> all;
-    const auto add = [&](const std::vector<float>& some) {
-      all.insert(all.end(), some.begin(), some.end());
-    };
-    if (!mode_.inference) {
-      for (const Parameter& p : model_.pc.parameters_list()) add(as_vector(p.gradients()));
-      for (unsigned row = 0; row < 7; ++row) add(model_.table.row_gradient(row));
-    }
-    note(GraphAnswer::gradient, "gradients of parameters", std::move(all));
+    note(GraphAnswer::gradient, "gradients of parameters",
+         mode_.inference ? std::vector<float>() : test::all_gradients(model_.pc));
     model_.pc.reset_gradient();
   }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "tests/support/all_values.h"
 #include "tests/support/catch.h"
 
 namespace threads_test {
@@ -49,14 +50,7 @@ struct Model {
     if (k % 4 == 0) losses.push_back(sum_elems(pick(parameter(g, words), k % 20, 1)));
     return sum(losses);
   }
-  std::vector<float> gradients() {
-    std::vector<float> all;
-    for (const Parameter& p : pc.parameters_list())
-      for (float x : as_vector(p.gradients())) all.push_back(x);
-    for (unsigned i = 0; i < 20; ++i)
-      for (float x : words.row_gradient(i)) all.push_back(x);
-    return all;
-  }
+  std::vector<float> gradients() const { return test::all_gradients(pc); }
 };
 
 /// Lets another thread run, or not, for a while or for long.
@@ -125,29 +119,6 @@ TEST_CASE("gradients in numbered buffers do not depend on timing, to the bit") {
     for (std::size_t i = 0; i < alone.size(); ++i)
       worst = std::max(worst, std::abs(1.0 * alone[i] - expected[i]) / (1 + std::abs(alone[i])));
     CHECK(worst < 1e-5);
-  }
-}
-
-TEST_CASE("values of graphs on many threads are those of a graph alone") {
-  Model m;
-  std::vector<float> expected(kSamples), got(kSamples);
-  VanillaLSTMBuilder own = m.lstm;
-  for (unsigned k = 0; k < kSamples; ++k) {
-    ComputationGraph g;
-    expected[k] = as_scalar(m.loss(g, own, k).value());
-  }
-  for (int round = 0; round < 10; ++round) {
-    run_together(4, [&](unsigned t) {
-      VanillaLSTMBuilder mine = m.lstm;
-      std::vector<std::unique_ptr<ComputationGraph>> graphs;  // all alive at once
-      std::vector<Expression> losses;
-      for (unsigned k = t; k < kSamples; k += 4) {
-        graphs.push_back(std::make_unique<ComputationGraph>());
-        losses.push_back(m.loss(*graphs.back(), mine, k));
-      }
-      for (std::size_t i = 0; i < losses.size(); ++i) got[t + 4 * i] = as_scalar(losses[i].value());
-    });
-    CHECK(same_bits(got, expected));
   }
 }
 
