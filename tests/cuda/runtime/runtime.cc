@@ -240,29 +240,33 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const void*, void**
 }
 
 const dynet::cuda::Cublas& dynet::cuda::cublas() {
-  static const Cublas functions{
-      [](cublasHandle_t* handle) {
-        if (const auto status = fake::blas("cublasCreate")) return status;
-        *handle = new FakeHandle{nullptr};
-        fake::runtime().handles.insert(*handle);
-        return CUBLAS_STATUS_SUCCESS;
-      },
-      [](cublasHandle_t handle) {
-        fake::require(!fake::runtime().ended, "cuBLAS is called after the end");
-        fake::at(handle);
-        fake::runtime().handles.erase(handle);
-        delete handle;
-        return CUBLAS_STATUS_SUCCESS;
-      },
-      [](cublasHandle_t handle, cudaStream_t stream) {
-        fake::at(handle).stream = stream;
-        return fake::blas("cublasSetStream");
-      },
-      [](cublasHandle_t handle, cublasMath_t) {
-        fake::at(handle);
-        return fake::blas("cublasSetMathMode");
-      },
-      [](cublasStatus_t) { return "words of cuBLAS"; },
-      fake::multiply, fake::multiply, fake::multiply, fake::find_factors, fake::find_factors};
+  static const Cublas functions{[](cublasHandle_t* handle) {
+                                  if (const auto status = fake::blas("cublasCreate")) return status;
+                                  *handle = new FakeHandle{nullptr};
+                                  fake::runtime().handles.insert(*handle);
+                                  return CUBLAS_STATUS_SUCCESS;
+                                },
+                                [](cublasHandle_t handle) {
+                                  fake::require(!fake::runtime().ended,
+                                                "cuBLAS is called after the end");
+                                  fake::at(handle);
+                                  fake::runtime().handles.erase(handle);
+                                  delete handle;
+                                  return CUBLAS_STATUS_SUCCESS;
+                                },
+                                [](cublasHandle_t handle, cudaStream_t stream) {
+                                  fake::at(handle).stream = stream;
+                                  return fake::blas("cublasSetStream");
+                                },
+                                [](cublasHandle_t handle, cublasMath_t) {
+                                  fake::at(handle);
+                                  return fake::blas("cublasSetMathMode");
+                                },
+                                [](cublasStatus_t) { return "words of cuBLAS"; },
+                                fake::multiply,
+                                fake::multiply,
+                                fake::multiply,
+                                fake::find_factors,
+                                fake::find_factors};
   return functions;
 }
