@@ -44,13 +44,13 @@ std::size_t least_batches(const GraphStore& graph, NodeId begin, NodeId end) {
     const std::span nodes(plan.order.data() + at, c.nodes);
     at += c.nodes;
     for (std::uint32_t m = c.first; m < c.end; ++m) {
-      const std::uint32_t key = s.by_component[m];
-      const BatchKey& key = s.keys.all[key];
+      const std::uint32_t number = s.by_component[m];
+      const BatchKey& key = s.keys.all[number];
       if (key.form->kind != Kind::compute) continue;
       if (!key.form->batch.value.batches)
         sum += key.count;
       else
-        sum += c.loops ? longest_chain(graph, s, begin, key, c.first_rank, nodes, chain) : 1;
+        sum += c.loops ? longest_chain(graph, s, begin, number, c.first_rank, nodes, chain) : 1;
     }
   }
   return sum;

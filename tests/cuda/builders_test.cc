@@ -24,6 +24,8 @@ using namespace dynet;
 namespace {
 
 using Floats = std::vector<float>;
+using PC = ParameterCollection;
+using Tree = TreeSoftmaxBuilder::Settings;
 
 constexpr unsigned kWords = 7, kInput = 5, kHidden = 8;
 
@@ -33,14 +35,14 @@ using Build = std::function<std::vector<Expression>(ComputationGraph&, unsigned 
 /// `name` begins with the builder's.
 struct Case {
   std::string name;
-  std::function<Build(ParameterCollection&)> make;
+  std::function<Build(PC&)> make;
   bool batched = true;
 };
 
 /// The t-th inputs.
 class Inputs {
  public:
-  explicit Inputs(ParameterCollection& pc, unsigned size = kInput)
+  explicit Inputs(PC& pc, unsigned size = kInput)
       : table_(pc.add_lookup_parameters(kWords, {size})) {}
   Expression operator()(ComputationGraph& g, unsigned batch, unsigned t) const {
     std::vector<unsigned> words;
@@ -63,9 +65,8 @@ Expression mask(ComputationGraph& g, unsigned batch) {
 template <class Builder>
 Case recurrent(
     const std::string& name, std::function<void(Builder&)> prepare = [](Builder&) {},
-    std::function<Builder(ParameterCollection&)> make =
-        [](ParameterCollection& pc) { return Builder(2, kInput, kHidden, pc); }) {
-  return {name, [=](ParameterCollection& pc) -> Build {
+    std::function<Builder(PC&)> make = [](PC& pc) { return Builder(2, kInput, kHidden, pc); }) {
+  return {name, [=](PC& pc) -> Build {
             const auto b = std::make_shared<Builder>(make(pc));
             prepare(*b);
             return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
@@ -86,7 +87,7 @@ Case recurrent(
 
 template <class Builder>
 Case bidirectional(const std::string& name, float dropout) {
-  return {"BiRNNBuilder, " + name, [=](ParameterCollection& pc) -> Build {
+  return {"BiRNNBuilder, " + name, [=](PC& pc) -> Build {
             const auto b = std::make_shared<BiRNNBuilder<Builder>>(2, kInput, kHidden, pc);
             if (dropout > 0) b->set_dropout(dropout);
             return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
@@ -106,10 +107,8 @@ Case bidirectional(const std::string& name, float dropout) {
 template <class Builder>
 Case tree(
     const std::string& name, std::function<void(Builder&)> prepare,
-    std::function<Builder(ParameterCollection&)> make = [](ParameterCollection& pc) {
-      return Builder(2, kHidden, kHidden, pc);
-    }) {
-  return {name, [=](ParameterCollection& pc) -> Build {
+    std::function<Builder(PC&)> make = [](PC& pc) { return Builder(2, kHidden, kHidden, pc); }) {
+  return {name, [=](PC& pc) -> Build {
             const auto b = std::make_shared<Builder>(make(pc));
             prepare(*b);
             return [b, x = Inputs(pc, kHidden)](ComputationGraph& g, unsigned batch) {
@@ -127,12 +126,21 @@ Case tree(
           }};
 }
 
-template <class Builder>
-Case softmax_of(const std::string& name,
-                std::function<std::shared_ptr<Builder>(ParameterCollection&)> make) {
-  return {name, [=](ParameterCollection& pc) -> Build {
-            const std::shared_ptr<Builder> b = make(pc);
-            return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
+/// A builder that is made of these arguments, the collection before or behind them.
+template <class Builder, class... Arguments>
+auto made(Arguments... arguments) {
+  return [=](PC& pc) {
+    if constexpr (std::is_constructible_v<Builder, PC&, Arguments...>)
+      return std::make_shared<Builder>(pc, arguments...);
+    else
+      return std::make_shared<Builder>(arguments..., pc);
+  };
+}
+
+template <class Make>
+Case softmax_of(const std::string& name, Make make) {
+  return {name, [=](PC& pc) -> Build {
+            return [b = make(pc), x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
               b->new_graph(g);
               std::vector<Expression> outs;
               for (unsigned t = 0; t < 4; ++t) {
@@ -153,14 +161,12 @@ const std::vector<Case>& cases() {
   using Plain = VanillaLSTMBuilder;
   const auto dropped = [](auto& b) { b.set_dropout(0.3f, 0.2f); };
   const auto dropped_cells = [](auto& b) { b.set_dropout(0.3f, 0.2f, 0.1f); };
-  const auto normalized = [](ParameterCollection& pc) {
-    return Plain(2, kInput, kHidden, pc, true);
-  };
+  const auto normalized = [](PC& pc) { return Plain(2, kInput, kHidden, pc, true); };
   static const std::vector<Case> all = {
       recurrent<SimpleRNNBuilder>("SimpleRNNBuilder"),
       recurrent<SimpleRNNBuilder>("SimpleRNNBuilder, dropout", dropped),
       {"SimpleRNNBuilder, lags",
-       [](ParameterCollection& pc) -> Build {
+       [](PC& pc) -> Build {
          const auto b = std::make_shared<SimpleRNNBuilder>(2, kInput, kHidden, pc, true);
          return [b, x = Inputs(pc), aux = pc.add_parameters({kHidden})](ComputationGraph& g,
                                                                         unsigned batch) {
@@ -199,47 +205,27 @@ const std::vector<Case>& cases() {
       bidirectional<GRUBuilder>("GRU, dropout", 0.2f),
       tree<NaryTreeLSTMBuilder>(
           "NaryTreeLSTMBuilder", [](auto&) {},
-          [](ParameterCollection& pc) { return NaryTreeLSTMBuilder(2, 2, kHidden, kHidden, pc); }),
+          [](PC& pc) { return NaryTreeLSTMBuilder(2, 2, kHidden, kHidden, pc); }),
       tree<ChildSumTreeLSTMBuilder>("ChildSumTreeLSTMBuilder", [](auto&) {}),
       tree<UnidirectionalTreeLSTMBuilder>("UnidirectionalTreeLSTMBuilder, dropout",
                                           [](auto& b) { b.node_builder.set_dropout(0.2f); }),
       tree<BidirectionalTreeLSTMBuilder>("BidirectionalTreeLSTMBuilder", [](auto&) {}),
-      softmax_of<StandardSoftmaxBuilder>("StandardSoftmaxBuilder",
-                                         [](ParameterCollection& pc) {
-                                           return std::make_shared<StandardSoftmaxBuilder>(kInput,
-                                                                                           5, pc);
-                                         }),
-      softmax_of<StandardSoftmaxBuilder>("StandardSoftmaxBuilder, no bias",
-                                         [](ParameterCollection& pc) {
-                                           return std::make_shared<StandardSoftmaxBuilder>(
-                                               kInput, 5, pc, false);
-                                         }),
-      softmax_of<ClassFactoredSoftmaxBuilder>(
-          "ClassFactoredSoftmaxBuilder",
-          [](ParameterCollection& pc) {
-            return std::make_shared<ClassFactoredSoftmaxBuilder>(
-                pc, TreeSoftmaxBuilder::Settings{kInput, true, 5, {{-1, -2}, {0, 1, 2}, {3, 4}}});
-          }),
-      softmax_of<HierarchicalSoftmaxBuilder>(
-          "HierarchicalSoftmaxBuilder",
-          [](ParameterCollection& pc) {
-            return std::make_shared<HierarchicalSoftmaxBuilder>(
-                pc,
-                TreeSoftmaxBuilder::Settings{kInput, true, 5, {{-1, -2}, {0, -3}, {3, 4}, {1, 2}}});
-          }),
-      softmax_of<AdaptiveSoftmaxBuilder>("AdaptiveSoftmaxBuilder",
-                                         [](ParameterCollection& pc) {
-                                           return std::make_shared<AdaptiveSoftmaxBuilder>(
-                                               pc, AdaptiveSoftmaxBuilder::Settings{
-                                                       kInput, 5, {1, 3}, 2});
-                                         }),
-      softmax_of<SampledSoftmaxBuilder>("SampledSoftmaxBuilder",
-                                        [](ParameterCollection& pc) {
-                                          return std::make_shared<SampledSoftmaxBuilder>(
-                                              pc, SampledSoftmaxBuilder::Settings{kInput, 5, 4});
-                                        }),
+      softmax_of("StandardSoftmaxBuilder", made<StandardSoftmaxBuilder>(kInput, 5u)),
+      softmax_of("StandardSoftmaxBuilder, no bias",
+                 [](PC& pc) { return std::make_shared<StandardSoftmaxBuilder>(kInput, 5, pc, false); }),
+      softmax_of("ClassFactoredSoftmaxBuilder",
+                 made<ClassFactoredSoftmaxBuilder>(
+                     Tree{kInput, true, 5, {{-1, -2}, {0, 1, 2}, {3, 4}}})),
+      softmax_of("HierarchicalSoftmaxBuilder",
+                 made<HierarchicalSoftmaxBuilder>(
+                     Tree{kInput, true, 5, {{-1, -2}, {0, -3}, {3, 4}, {1, 2}}})),
+      softmax_of("AdaptiveSoftmaxBuilder",
+                 made<AdaptiveSoftmaxBuilder>(
+                     AdaptiveSoftmaxBuilder::Settings{kInput, 5, {1, 3}, 2})),
+      softmax_of("SampledSoftmaxBuilder",
+                 made<SampledSoftmaxBuilder>(SampledSoftmaxBuilder::Settings{kInput, 5, 4})),
       {"SampledSoftmaxBuilder, losses of samples",
-       [](ParameterCollection& pc) -> Build {
+       [](PC& pc) -> Build {
          const auto b = std::make_shared<SampledSoftmaxBuilder>(
              pc, SampledSoftmaxBuilder::Settings{kInput, 50, 9});
          return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
@@ -250,7 +236,7 @@ const std::vector<Case>& cases() {
          };
        }},
       {"StackLSTM, dropout",
-       [](ParameterCollection& pc) -> Build {
+       [](PC& pc) -> Build {
          const auto b = std::make_shared<StackLSTM>(pc, StackLSTM::Settings{2, kInput, kHidden});
          b->set_dropout(0.2f);
          return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
@@ -267,7 +253,7 @@ const std::vector<Case>& cases() {
          };
        }},
       {"CharCnn, dropout",
-       [](ParameterCollection& pc) -> Build {
+       [](PC& pc) -> Build {
          const auto b =
              std::make_shared<CharCnn>(pc, CharCnn::Settings{kWords, kInput, {2, 3}, 4, 1});
          b->set_dropout(0.2f);
@@ -279,7 +265,7 @@ const std::vector<Case>& cases() {
        },
        false},
       {"copying",
-       [](ParameterCollection& pc) -> Build {
+       [](PC& pc) -> Build {
          return [x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
            const Expression gate = pick_range(x(g, batch, 0), 0, 1), scores = x(g, batch, 1),
                             attention = x(g, batch, 2);
@@ -291,7 +277,7 @@ const std::vector<Case>& cases() {
          };
        }},
       {"C2WBuilder, dropout",
-       [](ParameterCollection& pc) -> Build {
+       [](PC& pc) -> Build {
          const auto b = std::make_shared<C2WBuilder>(kWords, 1, kInput, kHidden, pc);
          b->set_dropout(0.2f);
          return [b](ComputationGraph& g, unsigned) {
@@ -328,12 +314,7 @@ Outcome run(const Case& c, unsigned batch, Device* device) {
     }
     g.backward(sum(losses));
   }
-  const auto add = [&](const Floats& d) {
-    o.gradients.insert(o.gradients.end(), d.begin(), d.end());
-  };
-  for (const Parameter& p : pc.parameters_list()) add(as_vector(p.gradients()));
-  for (const LookupParameter& p : pc.lookup_parameters_list())
-    for (unsigned row = 0; row < p.size(); ++row) add(p.row_gradient(row));
+  o.gradients = test::all_gradients(pc);
   return o;
 }
 

@@ -60,13 +60,7 @@ struct Small {
     }
     return sum(ends);
   }
-  Floats gradients() {
-    Floats all;
-    const auto add = [&](const Floats& g) { all.insert(all.end(), g.begin(), g.end()); };
-    for (const Parameter& p : pc.parameters_list()) add(as_vector(p.gradients()));
-    for (unsigned row = 0; row < t.size(); ++row) add(t.row_gradient(row));
-    return all;
-  }
+  Floats gradients() const { return all_gradients(pc); }
 };
 
 /// A call on a graph with Small's loss. It may be repeated after an error.

@@ -1,8 +1,6 @@
-// Graphs, builders and training on the device against the CPU.
+// Graphs on the device against the CPU.
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <string>
 #include <thread>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "dynet-like/dynet.h"
 #include "tests/cuda/device.h"
 #include "tests/support/catch.h"
+#include "tests/support/graph_program.h"
 #include "tests/support/op_case.h"
 
 using namespace dynet;
@@ -65,43 +64,27 @@ TEST_CASE("a device is found by its name", "[cuda]") {
   CHECK_THROWS_AS(get_device_manager()->get_global_device("GPU:99"), DeviceError);
 }
 
-TEST_CASE("training on the device gives the losses and parameters of the CPU", "[cuda]") {
-  constexpr unsigned kUpdates = 12;
-  Floats losses[2], parameters[2];
-  for (const bool on_device : {false, true}) {
-    Model m;
-    AdamTrainer trainer(m.pc);
-    for (unsigned i = 0; i < kUpdates; ++i) {
-      ComputationGraph g;
-      if (on_device) g.set_device(gpu());
-      g.set_seed(i + 1);
-      const Expression loss = sum({m.loss(g, 3 * i), m.loss(g, i + 1), m.loss(g, i + 5, true)});
-      losses[on_device].push_back(as_scalar(loss.value()));
-      g.backward(loss);
-      trainer.update();
+TEST_CASE("random programs in every mode have the CPU's values and gradients", "[cuda]") {
+  std::vector<GraphMode> modes = {{.name = "batched"},
+                                  {.name = "unbatched", .batched = false},
+                                  {.name = "immediate", .immediate = true},
+                                  {.name = "value by value", .asks = true},
+                                  {.name = "interleaved", .interleaved = true},
+                                  {.name = "checked", .check = true},
+                                  {.name = "inference", .inference = true},
+                                  {.name = "switching", .switching = true}};
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    const GraphProgram program{
+        .width = static_cast<unsigned>(2 + seed % 4), .actions = 20, .changes = seed % 2 == 1};
+    const GraphLog expected = run_program(program, Choices(seed), {.name = "CPU"});
+    for (GraphMode& mode : modes) {
+      if (program.changes && (mode.inference || mode.switching)) continue;
+      mode.device = gpu();
+      CAPTURE(seed, mode.name);
+      const GraphLog got = run_program(program, Choices(seed), mode);
+      CHECK(first_difference(expected, got, SameBits::none) == "");
     }
-    parameters[on_device] = test::all_values(m.pc);
   }
-  check_near(losses[0], losses[1], 1e-4);
-  check_near(parameters[0], parameters[1], 2e-3);
-  std::printf("%u updates, loss %g to %g\n", kUpdates, losses[1].front(), losses[1].back());
-}
-
-TEST_CASE("two runs on the device are the same bits", "[cuda]") {
-  Floats parameters[2];
-  for (Floats& result : parameters) {
-    Model m;
-    SimpleSGDTrainer trainer(m.pc);
-    for (unsigned i = 0; i < 5; ++i) {
-      ComputationGraph g;
-      g.set_device(gpu());
-      g.set_seed(i + 1);
-      g.backward(sum({m.loss(g, i), m.loss(g, 2 * i + 1)}));
-      trainer.update();
-    }
-    result = test::all_values(m.pc);
-  }
-  CHECK(parameters[0] == parameters[1]);
 }
 
 TEST_CASE("sums of products are made in one order on the device, in batches or not", "[cuda]") {
@@ -137,61 +120,6 @@ TEST_CASE("sums of products are made in one order on the device, in batches or n
   }
 }
 
-TEST_CASE("values on the device may be read while a graph is built", "[cuda]") {
-  Model m;
-  ComputationGraph g, h;
-  g.set_device(gpu());
-  for (ComputationGraph* graph : {&g, &h}) graph->set_seed(5);
-  const Expression a = m.loss(g, 3), b = m.loss(h, 3);
-  CHECK(as_scalar(a.value()) == Approx(as_scalar(b.value())).epsilon(1e-4));
-  g.checkpoint();
-  h.checkpoint();
-  const Expression more = m.loss(g, 9) + a, also = m.loss(h, 9) + b;
-  CHECK(as_scalar(more.value()) == Approx(as_scalar(also.value())).epsilon(1e-4));
-  g.revert();
-  h.revert();
-  g.backward(a * a);
-  h.backward(b * b);
-  check_near(as_vector(a.gradient()), as_vector(b.gradient()), 1e-4);
-  // Values behind pointers are read again.
-  float x = 2;
-  ComputationGraph k;
-  k.set_device(gpu());
-  const Expression e = input(k, &x) * 3;
-  CHECK(as_scalar(k.forward(e)) == 6);
-  x = 5;
-  CHECK(as_scalar(k.forward(e)) == 15);
-}
-
-TEST_CASE("the device draws the same random numbers", "[cuda]") {
-  Floats drawn[2];
-  for (const bool on_device : {false, true}) {
-    ComputationGraph g;
-    if (on_device) g.set_device(gpu());
-    g.set_seed(11);
-    const Expression x = concatenate({random_normal(g, {300}), random_uniform(g, {300}, -1, 1),
-                                      random_bernoulli(g, {300}, 0.3f), random_gumbel(g, {300}),
-                                      dropout(ones(g, {300}), 0.4f)});
-    drawn[on_device] = as_vector(x.value());
-  }
-  check_near(drawn[0], drawn[1], 1e-5);
-}
-
-TEST_CASE("inference and immediate mode work on the device", "[cuda]") {
-  Model m;
-  float expected = 0;
-  for (int mode = 0; mode < 3; ++mode) {
-    ComputationGraph g;
-    g.set_seed(2);
-    if (mode > 0) g.set_device(gpu());
-    if (mode == 1) g.set_inference(true);
-    if (mode == 2) g.set_immediate_compute(true);
-    const float loss = as_scalar(m.loss(g, 6).value());
-    if (mode == 0) expected = loss;
-    CHECK(loss == Approx(expected).epsilon(1e-4));
-  }
-}
-
 TEST_CASE("a graph throws at the line of a call that its device does not support", "[cuda]") {
   ComputationGraph g;
   input(g, 1.0f);
@@ -221,37 +149,11 @@ TEST_CASE("a graph throws at the line of a call that its device does not support
   }
   CHECK(h.size() == size);
   CHECK(as_vector(tanh(x).value()).size() == 3);
-}
-
-TEST_CASE("a check of validity finds the operation on the device", "[cuda]") {
-  ComputationGraph g;
-  g.set_device(gpu());
-  g.set_check_validity(true);
-  const Expression x = input(g, {2}, {1, -1});
-  CHECK_THROWS_AS(log(x).value(), NumericError);
-}
-
-TEST_CASE("without memory on the device there is an error, and the graph goes on", "[cuda]") {
-  Model m;
-  {  // kernels are loaded, and cuBLAS is started
-    ComputationGraph g;
-    g.set_device(gpu());
-    g.backward(m.loss(g, 3));
-  }
-  release_graph_memory();
-  const test::SmallDevice small(test::kLittleMemory);
-  ComputationGraph g;
-  g.set_device(gpu());
-  const Expression a = m.loss(g, 3);
-  const float loss = as_scalar(a.value());
-  g.checkpoint();
-  Expression large = constant(g, {20000, 20000}, 1);
-  large = large + large;
-  CHECK_THROWS_AS(large.value(), OutOfMemoryError);
-  g.revert();
-  CHECK(as_scalar(a.value()) == loss);
-  g.backward(a);
-  CHECK(std::isfinite(as_scalar(m.loss(g, 4).value())));
+  // The device of the operand decides, not that of the graph.
+  ComputationGraph cpu;
+  const Expression y = input(cpu, 2.0f);
+  CHECK_NOTHROW(add_node(kOnly, y, {}, SourceLocation::current()));
+  CHECK_THROWS_AS(add_node(kOnly, to_device(y, gpu()), {}, SourceLocation::current()), DeviceError);
 }
 
 TEST_CASE("graphs on several threads share a device", "[cuda]") {
@@ -268,11 +170,7 @@ TEST_CASE("graphs on several threads share a device", "[cuda]") {
     inner[i] = as_vector(x.gradient());
   };
   const auto take_gradients = [&] {
-    Floats all;
-    for (const Parameter& p : m.pc.parameters_list())
-      for (const float x : as_vector(p.gradients())) all.push_back(x);
-    for (unsigned row = 0; row < m.words.size(); ++row)
-      for (const float x : m.words.row_gradient(row)) all.push_back(x);
+    const Floats all = test::all_gradients(m.pc);
     m.pc.reset_gradient();
     return all;
   };
@@ -293,28 +191,6 @@ TEST_CASE("graphs on several threads share a device", "[cuda]") {
   check_near(got, expected, 1e-4);
   for (unsigned i = 0; i < 4; ++i) check_near(gradients[i], expected_gradients[i], 1e-4);
   check_near(take_gradients(), sum, 1e-4);
-}
-
-TEST_CASE("gradients side by side are stored where none was, and added where one was", "[cuda]") {
-  constexpr unsigned kSize = 6, kNodes = 5;
-  ParameterCollection pc;
-  const Parameter w = pc.add_parameters({kSize, kSize});
-  const LookupParameter words = pc.add_lookup_parameters(kNodes, {kSize});
-  Floats gradients[2];
-  for (const bool on_device : {false, true}) {
-    ComputationGraph g;
-    if (on_device) g.set_device(gpu());
-    const Expression W = parameter(g, w);
-    std::vector<Expression> x, losses;
-    for (unsigned i = 0; i < kNodes; ++i) x.push_back(tanh(lookup(g, words, i)));
-    for (const Expression& e : x) losses.push_back(squared_norm(W * e));
-    for (unsigned i = 0; i < kNodes; i += 2) losses.push_back(sum_elems(x[i]));  // goes back first
-    const Expression loss = sum(losses);
-    g.backward(loss, true);
-    for (const Expression& e : x)
-      for (const float d : as_vector(e.gradient())) gradients[on_device].push_back(d);
-  }
-  check_near(gradients[0], gradients[1], 1e-5);
 }
 
 #ifndef DYNET_TEST_GPU

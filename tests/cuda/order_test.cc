@@ -44,14 +44,7 @@ struct Counted {
     if (times % 2) all.push_back(sum_elems(lookup(g, t, times % 70)));
     g.backward(sum(all) * static_cast<float>(times));
   }
-  Floats gradients() {
-    Floats all;
-    const auto add = [&](const Floats& g) { all.insert(all.end(), g.begin(), g.end()); };
-    for (Parameter* parameter : {&p, &q}) add(as_vector(parameter->gradients()));
-    for (LookupParameter* table : {&t, &u})
-      for (unsigned row = 0; row < table->size(); ++row) add(table->row_gradient(row));
-    return all;
-  }
+  Floats gradients() const { return all_gradients(pc); }
 };
 
 /// Those of backward passes so often, on the CPU.

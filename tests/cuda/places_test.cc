@@ -72,34 +72,6 @@ TEST_CASE("places: two runs on several devices are the same bits", "[cuda]") {
   CHECK(first.of_words == second.of_words);
 }
 
-TEST_CASE("places: every mode of a graph with a GPU", "[cuda]") {
-  SplitModel one({}), split({cpu, gpu(0), cpu});
-  const auto loss = [](SplitModel& m, int mode, Floats* gradients) {
-    ComputationGraph g;
-    g.set_seed(7);
-    if (mode == 1) g.set_immediate_compute(true);
-    if (mode == 2) g.set_inference(true);
-    if (mode == 3) g.set_check_validity(true);
-    const Expression sum_of_all = m.loss(g, 5, true) + m.loss(g, 6);
-    const float value = as_scalar(sum_of_all.value());
-    if (mode != 2) {
-      g.backward(sum_of_all, mode == 4);
-      *gradients = as_vector(m.words_read[1].gradient());
-      m.pc.reset_gradient();
-    }
-    return value;
-  };
-  for (int mode = 0; mode < 5; ++mode) {
-    INFO("mode " << mode);
-    Floats expected, got;
-    CHECK(loss(split, mode, &got) == Approx(loss(one, mode, &expected)).epsilon(1e-4));
-    check_near(expected, got, 1e-4);
-  }
-  ComputationGraph g;
-  g.set_seed(1);
-  CHECK(check_gradients(split.loss(g, 2)).ok());  // on the CPU
-}
-
 TEST_CASE("places: values and gradients may be asked for at any time and anywhere", "[cuda]") {
   ParameterCollection pc;
   Parameter p = pc.add_parameters({3}), q = pc.add_parameters({3}, "q", gpu(0));
@@ -125,63 +97,6 @@ TEST_CASE("places: values and gradients may be asked for at any time and anywher
   CHECK(as_vector(q.gradients()) == Floats{2, 4, 6});
   factor = 1;
   CHECK(as_scalar(g.forward(loss)) == 10);
-}
-
-TEST_CASE("places: nodes run together where they are, and are copied together", "[cuda]") {
-  ComputationGraph g;
-  std::vector<Expression> all;
-  for (unsigned i = 0; i < 12; ++i) {
-    const Expression x = input(g, {4}, Floats(4, 0.1f * static_cast<float>(i)));
-    all.push_back(tanh(i % 2 ? to_device(tanh(to_device(x, gpu(0))), cpu) : tanh(x)));
-  }
-  const Floats got = as_vector(sum(all).value());
-  CHECK(g.statistics().batches == 1 + 2 + 1 + 1);  // input, tanh here and there, tanh, sum
-  float expected = 0;
-  for (unsigned i = 0; i < 12; ++i) expected += std::tanh(std::tanh(0.1f * static_cast<float>(i)));
-  CHECK(got[0] == Approx(expected).epsilon(1e-5));
-}
-
-TEST_CASE("places: a plan is not used again for nodes on other devices", "[cuda]") {
-  Floats expected;
-  for (unsigned round = 0; round < 4; ++round)
-    for (Device* there : {cpu, gpu(0), another()}) {
-      ComputationGraph g;
-      std::vector<Expression> all;
-      for (unsigned i = 0; i < 5; ++i) {
-        Expression x = input(g, {4}, Floats(4, 0.3f), gpu(0));
-        for (unsigned k = 0; k < 2; ++k) x = tanh(to_device(x, i % 2 ? there : gpu(0)));
-        all.push_back(to_device(x, gpu(0)));
-      }
-      const Floats got = as_vector(sum(all).value());
-      if (expected.empty()) expected = got;
-      check_near(got, expected, 1e-5);
-    }
-}
-
-TEST_CASE("places: an operation without GPU kernels throws in a graph of the CPU", "[cuda]") {
-  static const OpForm kOnly{.name = "mine",
-                            .kind = Kind::compute,
-                            .shape = [](const Operands& x) { return x[0]; },
-                            .batch = BatchRule::each(),
-                            .reads = Reads::nothing,
-                            .aux = no_aux,
-                            .passes_gradient = false,
-                            .forward = Forward{[](const Batch<float>& b) {
-                                                 for (std::size_t i = 0; i < b.count; ++i)
-                                                   b.out(i)[0] = b.in(0, i)[0];
-                                               },
-                                               nullptr},
-                            .backward = Backward{nullptr, nullptr},
-                            .cuda = CudaRule::never("nobody has written kernels for it")};
-  ComputationGraph g;
-  const SourceLocation at = SourceLocation::current();
-  const Expression x = input(g, 2.0f), y = to_device(x, gpu(0));
-  CHECK(as_scalar(add_node(kOnly, x, {}, at).value()) == 2);
-  CHECK_THROWS_AS(add_node(kOnly, y, {}, at), DeviceError);
-  CHECK_THROWS_AS(x + y, DeviceError);
-  CHECK(as_scalar(add_node(kOnly, to_device(y, cpu), {}, at).value()) == 2);
-  g.set_check_validity(true);
-  CHECK_THROWS_AS(log(-y).value(), NumericError);
 }
 
 TEST_CASE("places: without memory on one device there is an error, and the graph goes on",

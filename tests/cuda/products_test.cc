@@ -99,42 +99,6 @@ TEST_CASE("products of one sum are added one after the other", "[cuda]") {
   }
 }
 
-TEST_CASE("all nodes of a parameter add to its gradient", "[cuda]") {
-  for (unsigned sentences = 1; sentences <= 6; ++sentences)
-    for (unsigned matrices = 2; matrices <= 3; ++matrices) {
-      CAPTURE(sentences, matrices);
-      check(
-          [&](ComputationGraph& g, Parameters& p) {
-            std::vector<Expression> losses;
-            for (unsigned i = 0; i < sentences; ++i) {
-              Expression h = numbers(g, kWide, i);
-              for (unsigned k = 0; k < matrices; ++k) h = tanh(parameter(g, p[k]) * h);
-              losses.push_back(sum_elems(h));
-            }
-            return sum(losses);
-          },
-          std::vector<Dim>(matrices, {kWide, kWide}));
-    }
-}
-
-TEST_CASE("a product is right after any number of operations", "[cuda]") {
-  const auto apply = [](Expression e, unsigned times) {
-    for (unsigned i = 0; i < times; ++i) e = i % 2 ? -e : sin(e);
-    return e;
-  };
-  for (const unsigned before : {0u, 1u, 7u, 63u})
-    for (unsigned between = 60; between <= 68; ++between) {
-      CAPTURE(before, between);
-      check(
-          [&](ComputationGraph& g, Parameters& p) {
-            const Expression w = parameter(g, p[0]);
-            const Expression first = w * apply(numbers(g, kWide, 0), before);
-            return sum_elems(w * apply(first, between));
-          },
-          {{kWide, kWide}});
-    }
-}
-
 TEST_CASE("the parts of an LSTM's step are right with any number of operations between", "[cuda]") {
   for (unsigned between = 60; between <= 68; ++between) {
     CAPTURE(between);

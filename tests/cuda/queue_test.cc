@@ -129,24 +129,6 @@ TEST_CASE("copy_tensors sums tensors with one destination and skips null destina
   memory.free(numbers);
 }
 
-TEST_CASE("gradients of any number of nodes meet in one place", "[cuda]") {
-  ParameterCollection pc;
-  Parameter p = pc.add_parameters({5}, ParameterInitConst(0.5f));
-  const float slope = 1 - std::tanh(0.5f) * std::tanh(0.5f);
-  for (unsigned nodes : {1, 15, 16, 17, 31, 32, 33, 48, 49, 257}) {
-    CAPTURE(nodes);
-    pc.reset_gradient();
-    ComputationGraph g;
-    g.set_device(get_device_manager()->get_global_device("GPU:0"));
-    const Expression x = parameter(g, p) * 1.0f;
-    std::vector<Expression> all;
-    for (unsigned k = 0; k < nodes; ++k) all.push_back(tanh(x));
-    g.backward(sum_elems(sum(all)));
-    for (const float d : as_vector(p.gradients()))
-      CHECK(d == Approx(static_cast<float>(nodes) * slope).epsilon(1e-5));
-  }
-}
-
 #ifndef DYNET_TEST_GPU
 TEST_CASE("a kernel of the emulation reaches no memory that is not there", "[cuda]") {
   enum What { right, behind, gone, gone_and_another };

@@ -61,44 +61,4 @@ TEST_CASE("views of a node copy no value and share no gradient") {
   CHECK(as_vector(x.gradient()) == std::vector<float>{2, 3, 4, 5});
 }
 
-TEST_CASE("nodes of in-place batches can be read, used and differentiated afterwards") {
-  ParameterCollection pc;
-  auto W = pc.add_parameters({16, 16});
-  struct Values {
-    std::vector<float> x, z, of_x, of_w;
-    std::size_t bytes;
-  };
-  const auto run = [&](bool batching, bool twice) {
-    ComputationGraph g(batching);
-    const Expression w = parameter(g, W);
-    std::vector<Expression> xs, ys;
-    for (unsigned k = 0; k < 10; ++k) {
-      xs.push_back(w * input(g, {16}, std::vector<float>(16, 0.1f * static_cast<float>(k))));
-      ys.push_back(tanh(xs[k]));
-    }
-    if (twice) ys.push_back(tanh(xs[3]));
-    Expression all = sum(ys);
-    all.value();
-    const std::size_t bytes = g.statistics().value_bytes;
-    const Expression late = all + logistic(xs[4]) + xs[5];  // the memory of x is overwritten by now
-    Values v{{}, as_vector(late.value()), {}, {}, bytes};
-    v.x = as_vector(xs[7].value());
-    pc.reset_gradient();
-    g.backward(sum_elems(square(late)));
-    v.of_w = as_vector(W.gradients());
-    v.of_x = as_vector(xs[4].gradient());
-    return v;
-  };
-  for (const bool twice : {false, true}) {
-    const Values in_place = run(true, twice), apart = run(false, twice);
-    CHECK(in_place.x == apart.x);
-    CHECK(in_place.z == apart.z);
-    for (std::size_t k = 0; k < 16; ++k)
-      CHECK(in_place.of_x[k] == Approx(apart.of_x[k]).epsilon(1e-5));
-    for (std::size_t k = 0; k < 256; ++k)
-      CHECK(in_place.of_w[k] == Approx(apart.of_w[k]).epsilon(1e-4));
-    CHECK((in_place.bytes < apart.bytes) == !twice);
-  }
-}
-
 }  // namespace aliasing_test

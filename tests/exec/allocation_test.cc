@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
-#include "tests/exec/heap.h"
 #include "tests/support/catch.h"
+#include "tests/support/heap.h"
 #include "tests/support/sanitized.h"
 
 namespace allocation_test {

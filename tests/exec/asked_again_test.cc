@@ -11,8 +11,8 @@
 
 #include "dynet-like/dynet.h"
 #include "dynet-like/run/executor.h"
-#include "tests/exec/heap.h"
 #include "tests/support/catch.h"
+#include "tests/support/heap.h"
 
 namespace asked_again_test {
 
@@ -178,6 +178,7 @@ const std::vector<std::pair<const char*, MakePointed>> kPointed = {
     {"one_hot of a batch", DYNET_MADE(one_hot(g, 3, &p.indices))},
     {"lookup", DYNET_MADE(lookup(g, m.table, &p.index))},
     {"lookup of a batch", DYNET_MADE(lookup(g, m.table, &p.indices))},
+    {"const_lookup", DYNET_MADE(const_lookup(g, m.table, &p.index))},
     {"const_lookup of a batch", DYNET_MADE(const_lookup(g, m.table, &p.indices))},
     {"pick", DYNET_MADE(pick(x, &p.index))},
     {"pick of a batch", DYNET_MADE(pick(x, &p.indices))},

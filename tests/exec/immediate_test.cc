@@ -93,22 +93,7 @@ TEST_CASE("immediate mode with the validity check throws at the line of a NaN") 
   CHECK_FALSE(log(x).value().is_valid());
 }
 
-TEST_CASE("immediate mode supports checkpoints and backward") {
-  for (const bool batched : {false, true}) {
-    ComputationGraph g(batched);
-    g.set_immediate_compute(true);
-    const Expression x = input(g, {3}, {1, 2, 3});
-    g.checkpoint();
-    const Expression a = exp(x);
-    g.revert();
-    CHECK(a.is_stale());
-    const Expression b = square(x), c = b + x;
-    g.backward(sum_elems(c), true);
-    CHECK(as_vector(x.gradient()) == std::vector<float>{3, 5, 7});
-  }
-}
-
-TEST_CASE("the validity check names the first bad node, its operands and its line") {
+TEST_CASE("the forward check names the first bad node, its operands and its line") {
   for (const bool batched : {false, true}) {
     ParameterCollection pc;
     auto p = pc.add_parameters({2}, "bias");

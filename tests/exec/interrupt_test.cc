@@ -11,6 +11,7 @@
 #include "dynet-like/dynet.h"
 #include "dynet-like/graph/graph_state.h"
 #include "tests/exec/random_graph.h"
+#include "tests/support/all_values.h"
 #include "tests/support/catch.h"
 
 namespace interrupt_test {
@@ -79,10 +80,7 @@ Results results_of(RandomGraph::Model& model, std::uint64_t seed, std::optional<
   g.backward(loss);
   for (const Expression& x : random.vectors())
     for (float v : as_vector(x.value())) results.values.push_back(v);
-  for (const Parameter& p : model.pc.parameters_list())
-    for (float v : as_vector(p.gradients())) results.gradients.push_back(v);
-  for (unsigned row = 0; row < model.table.size(); ++row)
-    for (float v : model.table.row_gradient(row)) results.gradients.push_back(v);
+  results.gradients = test::all_gradients(model.pc);
   return results;
 }
 

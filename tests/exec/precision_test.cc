@@ -295,40 +295,4 @@ TEST_CASE("set_precision holds across clear until it is called again") {
   CHECK(square() == (1 + 0x1p-9f) * (1 + 0x1p-9f));
 }
 
-TEST_CASE("training in bf16 and TF32 has the losses of float32 within one hundredth") {
-  double losses[3];
-  for (const Precision precision : kAll) {
-    ParameterCollection pc(0.0f);
-    pc.set_seed(3);
-    LookupParameter words = pc.add_lookup_parameters(40, {16});
-    VanillaLSTMBuilder lstm(1, 16, 16, pc);
-    Parameter w = pc.add_parameters({40, 16}), b = pc.add_parameters({40});
-    AdamTrainer trainer(pc, 0.01f);
-    double& total = losses[static_cast<std::size_t>(precision)];
-    total = 0;
-    for (unsigned k = 0; k < 60; ++k) {
-      ComputationGraph g;
-      g.set_precision(precision);
-      lstm.new_graph(g);
-      std::vector<Expression> all;
-      for (unsigned s = 0; s < 8; ++s) {
-        lstm.start_new_sequence();
-        unsigned word = (k * 8 + s) * 7 % 40;
-        for (unsigned t = 0; t < 6; ++t) {
-          const Expression h = lstm.add_input(lookup(g, words, word));
-          word = (word * 3 + 1) % 40;
-          all.push_back(
-              pickneglogsoftmax(affine_transform({parameter(g, b), parameter(g, w), h}), word));
-        }
-      }
-      const Expression loss = average(all);
-      total += as_scalar(g.forward(loss));
-      g.backward(loss);
-      trainer.update();
-    }
-  }
-  for (const int other : {1, 2}) CHECK(losses[other] == Approx(losses[0]).epsilon(0.01));
-  CHECK(losses[0] < 60 * 3.6);  // the model learns
-}
-
 }  // namespace precision_test

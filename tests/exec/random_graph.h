@@ -20,6 +20,9 @@ class RandomGraph {
     float number = 0.5f;
     unsigned index = 1;
     std::vector<unsigned> rows{0, 2};
+    // Attributes that differ from graph to graph of one structure.
+    unsigned turn = 0;  ///< added to the numbers of single rows
+    float weight = 1;   ///< of what is multiplied with a number
     explicit Model(unsigned h)
         : w(pc.add_parameters({h, h})),
           v(pc.add_parameters({h, h})),
@@ -101,7 +104,7 @@ class RandomGraph {
       case 7:
         return random_uniform(g_, {h_}, -1.0f, below(2) ? 1.0f : 0.5f);
       default:
-        return lookup(g_, m_.table, below(7));
+        return lookup(g_, m_.table, (below(7) + m_.turn) % 7);
     }
   }
 
@@ -118,7 +121,7 @@ class RandomGraph {
       case 4:
         return elu(x, below(2) ? 1.0f : 2.0f);
       case 5:
-        return x * (below(2) ? 0.5f : -0.75f);
+        return x * ((below(2) ? 0.5f : -0.75f) * m_.weight);
       case 6:
         return tanh(x);
       case 7:

@@ -72,9 +72,9 @@ TEST_CASE("each random node has its own stream") {
   CHECK(values(dropout(x, 0.5f)) != values(dropout(x, 0.5f)));
 }
 
-TEST_CASE("a cleared graph with a seed draws as a new one, however often it ran before") {
-  const auto draw = [](ComputationGraph& g) {
-    g.set_seed(5);
+TEST_CASE("a cleared graph, seeded, draws as a new one does, however often it ran before") {
+  const auto draw = [](ComputationGraph& g, std::uint64_t seed = 5) {
+    g.set_seed(seed);
     const Expression x = input(g, {40}, std::vector<float>(40, 1.0f));
     return values(dropout(x, 0.5f));
   };
@@ -85,6 +85,8 @@ TEST_CASE("a cleared graph with a seed draws as a new one, however often it ran 
   for (int k = 0; k < 3; ++k) used.forward(x);
   used.clear();
   CHECK(draw(used) == expected);
+  used.clear();
+  CHECK(draw(used, 6) != expected);
 }
 
 TEST_CASE("draws depend on the seed and the position of the node, not on batching or evaluation") {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dynet-like/graph/graph_state.h"
-#include "dynet-like/run/executor.h"
+#include "tests/support/all_values.h"
 #include "tests/support/catch.h"
 #include "tests/support/graph_program.h"
 
@@ -58,10 +58,7 @@ struct Counted {
 
 /// All gradients of a model, which are then reset.
 Floats take_gradients(Model& m) {
-  Floats all;
-  const auto add = [&](const Floats& one) { all.insert(all.end(), one.begin(), one.end()); };
-  for (const Parameter& p : {m.w, m.v, m.b}) add(as_vector(p.gradients()));
-  for (unsigned row = 0; row < 9; ++row) add(m.table.row_gradient(row));
+  const Floats all = test::all_gradients(m.pc);
   m.pc.reset_gradient();
   return all;
 }
@@ -71,23 +68,22 @@ struct Expected {
   float loss = 0;
   Floats gradients;
 
-  Expected(Model& m, const std::vector<unsigned>& rows, unsigned passes = 1, bool outer = false) {
+  Expected(Model& m, const std::vector<unsigned>& rows) {
     ComputationGraph g;
     g.set_check_validity(true);
-    const Expression e = chain(g, m, rows), other = e * 3.0f;
+    const Expression e = chain(g, m, rows);
     loss = as_scalar(e.value());
-    for (unsigned k = 0; k < passes; ++k) g.backward(outer ? other : e);
+    g.backward(e);
     gradients = take_gradients(m);
   }
 };
 
-/// Runs a graph over these rows with `passes` backward passes and checks its results. The graph is
-/// not cleared.
-Expression run(Counted& c, Model& m, const std::vector<unsigned>& rows, unsigned passes = 1) {
-  const Expected expected(m, rows, passes);
+/// A graph over these rows, whose numbers must be those expected. It is not cleared.
+Expression run(Counted& c, Model& m, const std::vector<unsigned>& rows) {
+  const Expected expected(m, rows);
   const Expression loss = chain(c.g, m, rows);
   CHECK(c.forward(loss) == expected.loss);
-  for (unsigned pass = 0; pass < passes; ++pass) c.executor.backward(loss.i);
+  c.executor.backward(loss.i);
   CHECK(take_gradients(m) == expected.gradients);
   return loss;
 }
@@ -117,45 +113,7 @@ TEST_CASE("a repeated graph is replayed over other rows with the same bits") {
   CHECK(c.executor.backward_replays() >= 2 * (kRows.size() - 4));
 }
 
-TEST_CASE("a replayed graph uses the current weight of the loss") {
-  Model m;
-  Counted c;
-  for (unsigned k = 0; k < kRows.size(); ++k) {
-    const float weight = 0.5f + static_cast<float>(k);
-    const Expected plain(m, kRows[k]);
-    const Expression weighted = (chain(c.g, m, kRows[k]) - 1.0f / weight) * weight;
-    CHECK(c.forward(weighted) == (plain.loss - 1.0f / weight) * weight);
-    c.executor.backward(weighted.i);
-    const Floats gradients = take_gradients(m);
-    for (std::size_t i = 0; i < gradients.size(); ++i)
-      REQUIRE(gradients[i] == Approx(weight * plain.gradients[i]).epsilon(1e-4).margin(1e-5));
-    c.clear();
-  }
-  CHECK(c.executor.forward_replays() > 2);
-  CHECK(c.executor.backward_replays() > 2);
-}
-
-TEST_CASE("gradients accumulate in replayed passes as in others") {
-  Model m;
-  Counted c;
-  for (unsigned k = 0; k < 12; ++k) {
-    run(c, m, kRows[k % kRows.size()], 1 + k % 3);
-    c.clear();
-  }
-  CHECK(c.executor.backward_replays() > 10);
-}
-
-TEST_CASE("captures distinguish models of one shape") {
-  Model m[2];
-  Counted c;
-  for (unsigned k = 0; k < 80; ++k) {
-    run(c, m[k / 30 % 2], kRows[k % kRows.size()]);
-    c.clear();
-  }
-  CHECK(c.executor.forward_replays() > 50);  // of both models
-}
-
-TEST_CASE("the validity check runs after replays without it") {
+TEST_CASE("a check for NaN is made though the graph has been replayed without") {
   Model m;
   Counted c;
   const auto forward = [&](float x) {
@@ -178,19 +136,7 @@ TEST_CASE("the validity check runs after replays without it") {
   CHECK_NOTHROW(backward(forward(1)));
 }
 
-TEST_CASE("a replayed view of a row refers to the current row") {
-  Model m;
-  Counted c;
-  for (unsigned k = 0; k < 9; ++k) {
-    c.clear();
-    const Expression row = lookup(c.g, m.table, k), b = parameter(c.g, m.b);
-    const Expression product = reshape(row, {1, 5}) * b;
-    CHECK(c.forward(product) == Approx(as_scalar(dot_product(row, b).value())));
-  }
-  CHECK(c.executor.forward_replays() > 3);
-}
-
-TEST_CASE("backward is not replayed if the gradients have moved, even if values have not") {
+TEST_CASE("nothing is replayed over gradients that lie elsewhere now, though values do not") {
   Model m;
   Counted c;
   const auto small = [&] {
@@ -217,18 +163,6 @@ TEST_CASE("backward is not replayed if the gradients have moved, even if values 
   small();
   CHECK(c.executor.forward_replays() == forward_replays + 1);
   CHECK(c.executor.backward_replays() == replays + 1);
-}
-
-TEST_CASE("a replay observes parameters frozen or unfrozen in between") {
-  Model m;
-  Counted c;
-  for (unsigned k = 0; k < 16; ++k) {
-    m.v.set_updated(k % 8 < 6);
-    m.table.set_updated(k % 16 < 12);
-    run(c, m, kRows[k % kRows.size()]);
-    c.clear();
-  }
-  CHECK(c.executor.backward_replays() > 0);
 }
 
 TEST_CASE("a pass is captured again after a lasting change") {
@@ -300,138 +234,7 @@ TEST_CASE("a pass that is not replayed keeps nothing of an earlier replay") {
   CHECK(c.executor.backward_replays() > 10);
 }
 
-TEST_CASE("inference is replayed and frees values as before") {
-  Model m;
-  Counted c;
-  for (unsigned k = 0; k < 20; ++k) {
-    const bool inference = k % 8 < 5;
-    c.executor.set_inference(inference);
-    const std::vector<unsigned>& rows = kRows[k % 8];
-    const Expected expected(m, rows);
-    const Expression loss = chain(c.g, m, rows);
-    CHECK(c.forward(loss) == expected.loss);
-    CHECK(c.forward(loss + chain(c.g, m, rows)) == expected.loss + expected.loss);
-    if (!inference) {
-      c.executor.backward(loss.i);
-      CHECK(take_gradients(m) == expected.gradients);
-    }
-    c.clear();
-  }
-  CHECK(c.executor.forward_replays() > 15);
-}
-
-TEST_CASE("plans after other plans are replayed, whatever operands they use") {
-  Model m;
-  Counted c;
-  ComputationGraph plain;
-  plain.set_check_validity(true);
-  for (unsigned k = 0; k < 40; ++k) {
-    float sums[2] = {0, 0};
-    Floats gradients[2];
-    for (ComputationGraph* g : {&plain, &c.g}) {
-      const bool counted = g == &c.g;
-      const auto value = [&](const Expression& e) {
-        return counted ? c.forward(e) : as_scalar(e.value());
-      };
-      const Expression row = lookup(*g, m.table, k % 9);
-      std::vector<Expression> h{tanh(row + parameter(*g, m.b))};
-      const Expression W = parameter(*g, m.w);
-      for (unsigned step = 0; step < 3; ++step) {
-        sums[counted] += value(sum_elems(h.back()));
-        // Every fifth graph uses another operand.
-        const Expression from = k % 5 == 4 ? h[0] : h.back();
-        h.push_back(tanh(W * from + lookup(*g, m.table, (k + step) % 9) + row));
-      }
-      const Expression loss = squared_norm(h.back());
-      sums[counted] += value(loss);
-      counted ? c.executor.backward(loss.i) : g->backward(loss);
-      gradients[counted] = take_gradients(m);
-    }
-    CHECK(sums[0] == sums[1]);
-    CHECK(gradients[0] == gradients[1]);
-    c.clear();
-    plain.clear();
-  }
-  CHECK(c.executor.forward_replays() > 60);
-  CHECK(c.executor.backward_replays() > 15);
-}
-
-TEST_CASE("a graph that is reverted inside a plan or between plans has the right results") {
-  Model m;
-  for (const bool between : {true, false}) {
-    ComputationGraph g, plain;
-    plain.set_check_validity(true);
-    for (unsigned k = 0; k < 12; ++k) {
-      Floats found[2];
-      for (ComputationGraph* graph : {&plain, &g}) {
-        const Expression first = chain(*graph, m, kRows[k % 8]);
-        if (between) first.value();
-        graph->checkpoint();
-        const Expression second = chain(*graph, m, kRows[(k + 3) % 8]) * 0.5f;
-        if (k % 3 != 0) (first + second).value();
-        if (k % 4 == 1) graph->backward(first + second);
-        graph->revert();
-        const Expression loss = first + chain(*graph, m, kRows[(k + 1) % 8]);
-        Floats& numbers = found[graph == &g];
-        numbers.push_back(as_scalar(loss.value()));
-        graph->backward(loss);
-        for (const float x : take_gradients(m)) numbers.push_back(x);
-        graph->clear();
-      }
-      CHECK(found[0] == found[1]);
-    }
-  }
-}
-
-TEST_CASE("an invalid row ends a replay, and the next graph has the right results") {
-  Model m;
-  Counted c;
-  for (unsigned k = 0; k < 12; ++k) {
-    unsigned row = k % 4 == 3 ? 9 : k % 9;
-    const Expression h = tanh(lookup(c.g, m.table, &row) + parameter(c.g, m.b));
-    const Expression loss = squared_norm(parameter(c.g, m.w) * h);
-    if (row == 9) {
-      CHECK_THROWS_AS(c.executor.forward(loss.i), IndexError);
-      CHECK(c.executor.evaluated() == 0);
-      row = 2;
-    }
-    const float found = c.forward(loss);
-    ComputationGraph plain;
-    plain.set_check_validity(true);
-    CHECK(found == as_scalar(squared_norm(parameter(plain, m.w) *
-                                          tanh(lookup(plain, m.table, row) + parameter(plain, m.b)))
-                                 .value()));
-    c.clear();
-  }
-  CHECK(c.executor.forward_replays() > 3);
-}
-
-TEST_CASE("backward is not replayed for another loss, buffer or thread") {
-  Model m;
-  Counted c;
-  for (unsigned k = 0; k < 60; ++k) {
-    const bool outer = k % 16 == 6;
-    const std::vector<unsigned>& rows = kRows[k % 8];
-    const Expected expected(m, rows, 2, outer);
-    const Expression loss = chain(c.g, m, rows), other = loss * 3.0f;
-    c.forward(other);
-    const auto pass = [&] { c.executor.backward(outer ? other.i : loss.i); };
-    pass();
-    c.executor.set_gradient_buffer(k / 15 == 1 ? std::optional(3u) : std::nullopt);
-    if (k / 15 == 2)
-      std::thread(pass).join();
-    else
-      pass();
-    c.executor.set_gradient_buffer(std::nullopt);
-    const Floats found = take_gradients(m);
-    for (std::size_t i = 0; i < found.size(); ++i)  // a sum over two buffers
-      CHECK(found[i] == Approx(expected.gradients[i]).margin(1e-5));
-    c.clear();
-  }
-  CHECK(c.executor.backward_replays() > 50);
-}
-
-TEST_CASE("a replay transposes current matrices") {
+TEST_CASE("matrices that are transposed for a pass are, in a replay, as they are now") {
   Model m;
   SimpleSGDTrainer trainer(m.pc, 0.1f);
   Counted c;
@@ -445,34 +248,7 @@ TEST_CASE("a replay transposes current matrices") {
   CHECK(c.executor.backward_replays() > 3);
 }
 
-TEST_CASE("a graph whose loss is evaluated separately is replayed with the loss") {
-  Model m;
-  Counted c;
-  const auto loss_of = [](const Expression& e, bool other) {
-    return other ? square(e) : logistic(e) * 2.0f;
-  };
-  for (unsigned k = 0; k < 16; ++k) {
-    const bool other = k % 8 >= 6;
-    const std::vector<unsigned> rows(8, k % 9);
-    ComputationGraph plain;
-    plain.set_check_validity(true);
-    const Expression expected = loss_of(chain(plain, m, rows), other);
-    const float value = as_scalar(expected.value());
-    plain.backward(expected);
-    const Floats gradients = take_gradients(m);
-
-    const Expression inner = chain(c.g, m, rows);
-    c.executor.forward(inner.i);
-    const Expression loss = loss_of(inner, other);
-    CHECK(c.forward(loss) == value);
-    c.executor.backward(loss.i);
-    CHECK(take_gradients(m) == gradients);
-    c.clear();
-  }
-  CHECK(c.executor.backward_replays() > 4);
-}
-
-TEST_CASE("neither large graphs nor single graphs are captured") {
+TEST_CASE("large graphs are not captured, nor what comes once") {
   Model m;
   Counted c;
   for (unsigned k = 0; k < 8; ++k) {
@@ -500,21 +276,7 @@ TEST_CASE("a graph of very many nodes runs in windows") {
   CHECK(c.executor.batches() < 20);
 }
 
-TEST_CASE("backward is not replayed after a larger graph has moved the gradients") {
-  Model m;
-  Counted c;
-  for (unsigned k = 0; k < 40; ++k) {
-    const bool large = k % 10 == 9;
-    const std::vector<unsigned> rows = large ? std::vector<unsigned>(300 * k, k % 9) : kRows[k % 8];
-    const std::size_t replays = c.executor.backward_replays();
-    run(c, m, rows);
-    if (k > 0 && k % 10 == 0) CHECK(c.executor.backward_replays() == replays);
-    c.clear();
-  }
-  CHECK(c.executor.backward_replays() > 20);
-}
-
-TEST_CASE("captures stay within their memory limit and are freed by release") {
+TEST_CASE("captures take no more memory than they may, and go with release") {
   Model m;
   Counted c;
   for (unsigned round = 0; round < 6; ++round)
@@ -532,7 +294,125 @@ TEST_CASE("captures stay within their memory limit and are freed by release") {
   CHECK(c.executor.capture_bytes() == 0);
 }
 
-TEST_CASE("repeated random programs have the results of the first run") {
+namespace {
+
+/// Differences of one run from the run before.
+enum class Change {
+  rows,
+  weight,
+  pointers,
+  values,  // in what a replay reads
+  frozen,
+  other_model,
+  other_graph,
+  other_loss,
+  twice,
+  numbered,
+  thread,
+  inference,
+  bad_row,
+  larger
+};
+constexpr unsigned kChanges = 14;
+
+/// Runs a random graph piece by piece, and backward. Returns all values and gradients.
+Floats run_random(ComputationGraph& g, Executor<float>& e, RandomGraph::Model& m, unsigned width,
+                  std::uint64_t seed, std::optional<Change> change) {
+  Floats all;
+  const auto add = [&](const float* v, std::size_t n) { all.insert(all.end(), v, v + n); };
+  g.set_seed(7);
+  RandomGraph random(g, m, width, change == Change::other_graph ? seed + 1000 : seed);
+  if (change == Change::bad_row) m.index = 1000;
+  const auto forward = [&](const Expression& x) {
+    try {
+      e.forward(x.i);
+    } catch (const IndexError&) {
+      all.push_back(-1);
+      m.index = 1;
+      e.forward(x.i);
+    }
+    add(e.value(x.i), x.dim().size());
+  };
+  random.start();
+  for (int piece = 0; piece < 3; ++piece) {
+    random.grow(8);
+    forward(random.vectors().back());
+  }
+  const Expression loss = random.loss(), other = loss * 3.0f;
+  forward(other);
+  m.index = std::min(m.index, width - 1);
+  for (const Expression& x : random.vectors()) forward(x);
+  if (change == Change::inference) return all;
+  const auto pass = [&] { e.backward(change == Change::other_loss ? other.i : loss.i); };
+  pass();
+  if (change == Change::numbered) e.set_gradient_buffer(3);
+  if (change == Change::thread) std::thread(pass).join();
+  if (change == Change::twice || change == Change::numbered) pass();
+  e.set_gradient_buffer(std::nullopt);
+  for (NodeId id = 0; id <= loss.i; ++id)
+    add(e.gradient(id), state_of(g).store.nodes[id].dim.size());
+  for (const float x : test::all_gradients(m.pc)) all.push_back(x);
+  m.pc.reset_gradient();
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("random graphs that come again with one change have the bits of a new executor") {
+  std::size_t forward = 0, backward = 0, same = 0, same_replayed = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const auto width = static_cast<unsigned>(2 + seed % 4);
+    RandomGraph::Model model(width), other(width);
+    other.w.scale(0.5f);
+    Counted c;
+    for (unsigned k = 0; k < 6 + 3 * kChanges; ++k) {
+      std::optional<Change> change;  // in every third run, once there was time to capture
+      if (k >= 6 && k % 3 == 0) change = static_cast<Change>((seed + k / 3) % kChanges);
+      if (change == Change::rows) model.turn = k;
+      if (change == Change::weight) model.weight = 1 + 0.01f * static_cast<float>(k);
+      if (change == Change::pointers) {
+        model.number = 0.1f * static_cast<float>(k % 9);
+        model.index = k % width;
+        model.rows = {k % 7, (k + 3) % 7};
+      }
+      if (change == Change::values) model.w.scale(0.9f);
+      model.v.set_updated(change != Change::frozen);
+      RandomGraph::Model& m = change == Change::other_model ? other : model;
+      if (change == Change::larger) {
+        Expression x = parameter(c.g, m.b);
+        for (unsigned i = 0; i < 100 * k; ++i) x = tanh(x);
+        const Expression loss = squared_norm(x);
+        c.forward(loss);
+        c.executor.backward(loss.i, true);
+        m.pc.reset_gradient();
+        c.clear();
+      }
+      const unsigned index = m.index;
+      ComputationGraph plain;
+      Executor<float> fresh(state_of(plain).store, PlanPolicy::in_batches);
+      for (Executor<float>* e : {&fresh, &c.executor})
+        e->set_inference(change == Change::inference);
+      const Floats expected = run_random(plain, fresh, m, width, seed, change);
+      m.index = index;
+      const std::size_t before = c.executor.forward_replays();
+      CAPTURE(seed, k);
+      CHECK(run_random(c.g, c.executor, m, width, seed, change) == expected);
+      m.index = index;
+      if (k > 8 && change && *change <= Change::values) {
+        ++same;
+        same_replayed += c.executor.forward_replays() > before;
+      }
+      c.clear();
+    }
+    forward += c.executor.forward_replays();
+    backward += c.executor.backward_replays();
+  }
+  CHECK(forward > 1000);
+  CHECK(backward > 200);
+  CHECK(2 * same_replayed > same);
+}
+
+TEST_CASE("random programs that come again do what they would do the first time") {
   const GraphMode replayed{.name = "replayed"}, checked{.name = "checked", .check = true};
   release_graph_memory();  // room for cached plans
   for (std::uint64_t seed = 0; seed < 60; ++seed) {

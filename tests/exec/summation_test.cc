@@ -11,6 +11,7 @@
 #include "dynet-like/dynet.h"
 #include "dynet-like/run/executor.h"
 #include "tests/exec/random_graph.h"
+#include "tests/support/all_values.h"
 #include "tests/support/catch.h"
 
 namespace summation_test {
@@ -167,14 +168,7 @@ std::vector<float> gradients(ParameterCollection& pc, const Build& build) {
   g.set_seed(17);
   const Expressions all = build(g);
   g.backward(all.back());
-  std::vector<float> result;
-  const auto add = [&](const std::vector<float>& x) {
-    result.insert(result.end(), x.begin(), x.end());
-  };
-  for (const Parameter& p : pc.parameters_list()) add(as_vector(p.gradients()));
-  for (const LookupParameter& p : pc.lookup_parameters_list())
-    for (unsigned row = 0; row < p.size(); ++row) add(p.row_gradient(row));
-  return result;
+  return test::all_gradients(pc);
 }
 
 /// Whether gradients have the same bits in a second run.

@@ -29,31 +29,6 @@ struct Large {
   }
 };
 
-/// Many small sentences.
-struct Sentences {
-  ParameterCollection pc;
-  LookupParameter words = pc.add_lookup_parameters(40, {64});
-  Parameter w = pc.add_parameters({64, 64});
-
-  Expression loss(ComputationGraph& g) const {
-    const Expression W = parameter(g, w);
-    std::vector<Expression> losses;
-    for (unsigned k = 0; k < 40; ++k) {
-      Expression h = lookup(g, words, k);
-      for (unsigned t = 0; t < 1 + k % 5; ++t) h = tanh(W * h + lookup(g, words, (k + t) % 40));
-      losses.push_back(squared_norm(h));
-    }
-    return sum(losses);
-  }
-  std::vector<float> gradients() {
-    std::vector<float> all = as_vector(w.gradients());
-    for (unsigned k = 0; k < 40; ++k)
-      for (const float f : words.row_gradient(k)) all.push_back(f);
-    pc.reset_gradient();
-    return all;
-  }
-};
-
 }  // namespace
 
 TEST_CASE("backward recomputes values after inference was switched off") {
@@ -125,27 +100,6 @@ TEST_CASE("clear drops the record of freed values") {
   y.value();
   g.backward(y, true);
   CHECK(as_scalar(x.gradient()) == 6.0f);
-}
-
-TEST_CASE("immediate mode and the validity check may be switched inside a graph") {
-  ParameterCollection pc;
-  const Parameter p = pc.add_parameters({2});
-  const auto run = [&](bool switches) {
-    ComputationGraph g;
-    g.set_seed(4);
-    const Expression x = dropout(parameter(g, p), 0.5f), y = tanh(x);
-    if (switches) g.set_immediate_compute(true);
-    const Expression z = y + x;
-    if (switches) g.set_check_validity(true);
-    const Expression loss = squared_norm(z + dropout(z, 0.5f));
-    if (switches) g.set_immediate_compute(false);
-    g.backward(loss);
-    std::vector<float> all = as_vector(p.gradients());
-    all.push_back(as_scalar(loss.value()));
-    pc.reset_gradient();
-    return all;
-  };
-  CHECK(run(true) == run(false));
 }
 
 }  // namespace switches_test

@@ -170,20 +170,4 @@ TEST_CASE("set_seed restarts the draws") {
   CHECK(as_vector(random_uniform(g, {8}, 0.0f, 1.0f).value()) == b);
 }
 
-TEST_CASE("a node that fails in immediate mode leaves the graph unchanged") {
-  ComputationGraph g;
-  g.set_immediate_compute(true);
-  g.set_check_validity(true);
-  const Expression x = input(g, -1.0f), y = square(x);
-  for (unsigned k = 0; k < 3; ++k) {
-    const std::size_t nodes = g.size();
-    CHECK_THROWS_AS(log(x), NumericError);
-    CHECK(g.size() == nodes);
-    const Expression z = y + static_cast<float>(k);
-    CHECK(g.size() == nodes + 1);
-    CHECK(as_scalar(z.value()) == 1 + static_cast<float>(k));
-    CHECK(as_scalar(x.value()) == -1);
-  }
-}
-
 }  // namespace next_graph_test

@@ -139,40 +139,6 @@ TEST_CASE("an expression of a reverted node is refused, also when its index is r
   CHECK_FALSE(a.is_stale());
 }
 
-TEST_CASE("operands of two graphs are refused, and both graphs stay usable") {
-  ComputationGraph g, h;
-  const Expression a = input(g, 1.0f), b = input(h, 2.0f);
-  unsigned line = 0;
-  try {
-    line = __LINE__ + 1;
-    a + b;
-    FAIL("nothing was thrown");
-  } catch (const StaleExpressionError& e) {
-    CHECK(e.where().line == line);
-    CHECK(std::string(e.what()).find("operand 2 belongs to another graph") != std::string::npos);
-  }
-  CHECK_THROWS_AS(b * a, StaleExpressionError);
-  CHECK_THROWS_AS(sum({a, a, b}), StaleExpressionError);
-  CHECK_THROWS_AS(affine_transform({a, a, b}), StaleExpressionError);
-  CHECK(g.size() == 1);
-  CHECK(h.size() == 1);
-  CHECK(as_scalar((a + a).value()) == 2);
-  CHECK(as_scalar((b + b).value()) == 4);
-}
-
-TEST_CASE("a graph refuses expressions of another graph") {
-  ComputationGraph g, h;
-  const Expression a = input(g, 1.0f), b = input(h, 2.0f);
-  CHECK(as_scalar(a.value()) == 1);
-  CHECK_THROWS_AS(g.backward(b), StaleExpressionError);
-  CHECK_THROWS_AS(g.forward(b), StaleExpressionError);
-  CHECK_THROWS_AS(g.incremental_forward(b), StaleExpressionError);
-  CHECK_THROWS_AS(g.get_value(b), StaleExpressionError);
-  CHECK_THROWS_AS(g.get_gradient(b), StaleExpressionError);
-  CHECK(as_scalar(g.forward(a)) == 1);
-  CHECK(as_scalar(h.forward(b)) == 2);
-}
-
 TEST_CASE("an expression is small and copied as bytes") {
   static_assert(std::is_trivially_copyable_v<Expression>);
   static_assert(sizeof(Expression) <= 32);

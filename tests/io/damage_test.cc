@@ -101,19 +101,4 @@ TEST_CASE("an index damaged under a right checksum ends in an error or a load") 
               loaded);
 }
 
-TEST_CASE("five files cut at every byte are refused") {
-  std::size_t count = 0;
-  for (int n = 1; n <= 5; ++n) {
-    const std::string good = saved(Run(n));
-    Run two(9);
-    MemoryFile files;
-    for (std::size_t length = 0; length < good.size(); ++length) {
-      files.bytes = good.substr(0, length);
-      REQUIRE_THROWS_AS(two.load_from("m", &files), FileError);
-      ++count;
-    }
-  }
-  std::printf("%zu cut files, all refused\n", count);
-}
-
 }  // namespace damage_test

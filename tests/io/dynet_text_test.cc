@@ -1,9 +1,7 @@
 // DyNet's text is written as a whole or not at all, too.
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -11,6 +9,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/compat/text_file.h"
+#include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
@@ -18,31 +17,6 @@
 namespace dynet_text_test {
 
 using namespace dynet;
-
-namespace {
-
-// Makes writing fail after so many bytes, as a full disk does.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &old_);
-    rlimit now = old_;
-    now.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &now);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit old_;
-  void (*handler_)(int);
-};
-
-}  // namespace
 
 TEST_CASE("a saver that fails leaves the old text") {
   const TemporaryFolder folder;
@@ -59,8 +33,7 @@ TEST_CASE("a saver that fails leaves the old text") {
   TextFileSaver saver(path);
   {
     const FileSizeLimit full(100);
-    CHECK(message_of<FileError>([&] { saver.save(two.pc); }).find("cannot write: File too large") !=
-          std::string::npos);
+    CHECK_SAYS(FileError, saver.save(two.pc), "cannot write: File too large");
   }
   CHECK(read_file(path) == before);
   CHECK(folder.names() == std::vector<std::string>{"m"});
@@ -78,8 +51,7 @@ TEST_CASE("TextFileSaver appends an object as a whole or not at all") {
   const std::string before = read_file(path);
   for (const rlim_t more : {0u, 1u, 20u, 60u}) {
     const FileSizeLimit full(before.size() + more);
-    CHECK(message_of<FileError>([&] { saver.save(model.e); }).find("writing failed") !=
-          std::string::npos);
+    CHECK_SAYS(FileError, saver.save(model.e), "writing failed");
     CHECK(read_file(path) == before);
     CHECK_THROWS_AS(TextFileSaver(path, true).save(model.e), FileError);
     CHECK(read_file(path) == before);
@@ -127,9 +99,8 @@ TEST_CASE("a text that holds something else is refused where it is") {
   integers.name = "i\x1b";
   integers.type = NamedTensor::Type::I32;
   integers.shape = {0};
-  CHECK(message_of<FileError>([&] {
-          write_text_tensors(folder / "x", {integers});
-        }).find("i\\u{1b} holds I32, which are no floats") != std::string::npos);
+  CHECK_SAYS(FileError, write_text_tensors(folder / "x", {integers}),
+             "i\\u{1b} holds I32, which are no floats");
   CHECK_FALSE(std::filesystem::exists(folder / "x"));
 }
 

@@ -65,4 +65,8 @@ std::string message_of(F f) {
   return "";
 }
 
+/// Checks that a call throws an E whose text contains `text`.
+#define CHECK_SAYS(E, call, text) \
+  CHECK_THAT(::dynet::message_of<E>([&] { call; }), Catch::Contains(text))
+
 }  // namespace dynet

@@ -137,9 +137,7 @@ TEST_CASE("a folder has no checkpoints that cannot be listed") {
   };
   const TemporaryFolder folder;
   const NoList files;
-  CHECK(message_of<FileError>([&] {
-          Checkpoints(folder / "c", 3, {&files}).paths();
-        }).find("cannot list the folder") != std::string::npos);
+  CHECK_SAYS(FileError, Checkpoints(folder / "c", 3, {&files}).paths(), "cannot list the folder");
 }
 
 TEST_CASE("each reserved byte of a header must be zero, whatever the checksum") {
@@ -203,13 +201,10 @@ TEST_CASE("names from files are shown without control characters") {
     write_word_vectors(folder / "v", {bad}, row, 1);
   }));
   write_file(folder / "v", "1 2\nx \x1b[2Jx\xff 1\n");
-  CHECK(message_of<FileError>([&] {
-          read_word_vectors(folder / "v", [](auto, const auto&) {});
-        }).find("\"\\u{1b}[2Jx\\xff\" is not a number") != std::string::npos);
+  CHECK_SAYS(FileError, read_word_vectors(folder / "v", [](auto, const auto&) {}),
+             "\"\\u{1b}[2Jx\\xff\" is not a number");
   write_file(folder / "t", "#Parameter# /x\x1b[2J\xff {2,} 9\n1\n");
-  CHECK(message_of<FileError>([&] {
-          read_text_tensors(folder / "t");
-        }).find("/x\\u{1b}[2J\\xff: \"{2,}\" is no shape") != std::string::npos);
+  CHECK_SAYS(FileError, read_text_tensors(folder / "t"), "/x\\u{1b}[2J\\xff: \"{2,}\" is no shape");
 }
 
 }  // namespace hostile_test

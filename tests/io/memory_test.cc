@@ -1,6 +1,5 @@
 // Memory that cannot be had, one request at a time: a typed error, and nothing has changed.
 
-#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
@@ -18,45 +17,10 @@
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
 #include "tests/support/catch.h"
+#include "tests/support/heap.h"
 #include "tests/support/sanitized.h"
 
 #if defined(__GLIBC__) && !DYNET_SANITIZED
-#define FAILING 1
-#endif
-
-#ifdef FAILING
-namespace {
-
-// Requests that are left before the one that is refused; negative: none is.
-thread_local long left = -1;
-thread_local bool refused = false;
-
-bool refuse() {
-  if (left < 0 || left-- > 0) return false;
-  refused = true;
-  errno = ENOMEM;
-  return true;
-}
-
-}  // namespace
-
-// The program's own definitions take the place of the C library's, which has each under a second
-// name.
-extern "C" {
-void* __libc_malloc(std::size_t);
-void* __libc_calloc(std::size_t, std::size_t);
-void* __libc_realloc(void*, std::size_t);
-void* __libc_memalign(std::size_t, std::size_t);
-
-void* malloc(std::size_t n) { return refuse() ? nullptr : __libc_malloc(n); }
-void* calloc(std::size_t n, std::size_t size) {
-  return refuse() ? nullptr : __libc_calloc(n, size);
-}
-void* realloc(void* p, std::size_t n) { return refuse() ? nullptr : __libc_realloc(p, n); }
-void* aligned_alloc(std::size_t alignment, std::size_t n) {
-  return refuse() ? nullptr : __libc_memalign(alignment, n);
-}
-}
 
 using namespace dynet;
 
@@ -69,26 +33,23 @@ template <class Expected>
 std::size_t refuse_each(
     const std::function<void()>& act, const std::function<void()>& unchanged,
     const std::function<void()>& prepare = [] {}) {
-  for (long k = 0;; ++k) {
+  for (std::size_t k = 0;; ++k) {
     prepare();
-    left = k;
-    refused = false;
     bool failed = false, typed = false;
     std::string what;
+    heap::refuse(k);
     try {
+      const heap::Risk risk;
       act();
     } catch (const Expected& e) {
-      left = -1;
       failed = typed = true;
       what = e.what();
     } catch (...) {
-      left = -1;
       failed = true;
     }
-    left = -1;
-    if (!refused) {
+    if (!heap::refuse_nothing()) {
       REQUIRE_FALSE(failed);
-      return static_cast<std::size_t>(k);
+      return k;
     }
     INFO("request " << k << " " << what);
     if (failed) {
@@ -201,21 +162,18 @@ TEST_CASE("every reader without memory says which file it was") {
   std::size_t failures = 0;
   const auto check = [&](const std::string& path, const std::function<void()>& read) {
     INFO(path);
-    for (long k = 0;; ++k) {
-      left = k;
-      refused = false;
+    for (std::size_t k = 0;; ++k) {
       std::string what;
+      heap::refuse(k);
       try {
+        const heap::Risk risk;
         read();
       } catch (const Error& e) {
-        left = -1;
         what = e.what();
       } catch (...) {
-        left = -1;
         what = "another exception";
       }
-      left = -1;
-      if (!refused) return;
+      if (!heap::refuse_nothing()) return;
       INFO("request " << k << " " << what);
       if (!what.empty()) REQUIRE(what.find(path) != std::string::npos);
       failures += !what.empty();

@@ -1,12 +1,6 @@
 #include "dynet-like/io/save.h"
 
-#include <boost/archive/text_iarchive.hpp>
-#include <boost/archive/text_oarchive.hpp>
-#include <boost/archive/xml_iarchive.hpp>
-#include <boost/archive/xml_oarchive.hpp>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -86,24 +80,6 @@ struct Bad {
 };
 
 }  // namespace
-
-TEST_CASE("a collection comes back bit by bit") {
-  const TemporaryFolder folder;
-  using Limits = std::numeric_limits<float>;
-  Model one(1), two(2);
-  one.b.set_value(
-      {Limits::quiet_NaN(), -Limits::infinity(), Limits::denorm_min(), -0.0f, Limits::max()});
-  const std::uint32_t signaling = 0xffa00123;  // a NaN with a payload
-  std::memcpy(one.e.stored().data, &signaling, 4);
-  REQUIRE_FALSE(same_bits(one.values(), two.values()));
-  save(folder / "m", one.pc);
-  load(folder / "m", two.pc);
-  CHECK(same_bits(one.values(), two.values()));
-  CHECK(std::signbit(two.b.values().v[3]));
-
-  save(folder / "n", two.pc);  // equal models give equal files
-  CHECK(read_file(folder / "m") == read_file(folder / "n"));
-}
 
 TEST_CASE("parameters are found by name, whatever their order and place") {
   const TemporaryFolder folder;
@@ -259,45 +235,8 @@ TEST_CASE("another layout in the same kind is noticed") {
             ": thing 1 of 1 (object) cannot be read: input stream error");
   CHECK(longer.language == "kept");
   Shorter shorter{1, "kept"};
-  CHECK(message_of<FileError>([&] { load(folder / "m", shorter); }).find("bytes are left over") !=
-        std::string::npos);
+  CHECK_SAYS(FileError, load(folder / "m", shorter), "bytes are left over");
   CHECK(shorter.language == "kept");
-}
-
-TEST_CASE("a trainer goes on where it was saved") {
-  const TemporaryFolder folder;
-  Model one(1), two(2);
-  AdamTrainer adam(one.pc, 0.1f, 0.8f, 0.95f, 1e-6f);
-  adam.clip_threshold = 2.0f;
-  adam.sparse_updates_enabled = false;
-  for (int t = 0; t < 5; ++t) one.step(adam, 1.0f);
-  save(folder / "m", one.pc, adam);
-  AdamTrainer again(two.pc);
-  two.step(again, 3.0f);
-  plant(two.b, std::vector<float>(5, 1.0f));
-  again.update();  // state that the saved trainer does not have
-  load(folder / "m", two.pc, again);
-  CHECK(again.learning_rate == 0.1f);
-  CHECK(again.clip_threshold == 2.0f);
-  CHECK_FALSE(again.sparse_updates_enabled);
-  CHECK(again.updates == 5);
-  CHECK(again.clips == 5);
-  CHECK(again.numbers() == adam.numbers());
-  for (int t = 0; t < 5; ++t) {
-    one.step(adam, 0.5f - static_cast<float>(t));
-    two.step(again, 0.5f - static_cast<float>(t));
-    REQUIRE(same_bits(one.values(), two.values()));
-  }
-  plant(one.b, {1, 2, 3, 4, 5});
-  plant(two.b, {1, 2, 3, 4, 5});
-  adam.update();
-  again.update();
-  CHECK(same_bits(one.values(), two.values()));
-
-  SimpleSGDTrainer sgd(one.pc, 0.7f), other(two.pc);
-  save(folder / "s", sgd);
-  load(folder / "s", other);
-  CHECK(other.learning_rate == 0.7f);
 }
 
 TEST_CASE("a trainer's state needs its parameters") {
@@ -363,47 +302,19 @@ TEST_CASE("a failed save leaves the old file") {
   CHECK(folder.names() == std::vector<std::string>{"m"});
 }
 
-TEST_CASE("collections in archives of the user's own") {
-  Model one(1), two(2);
-  AdamTrainer adam(one.pc), other(two.pc);
-  one.step(adam, 1.0f);
+TEST_CASE("collections and dictionaries in archives of the user's own") {
+  Model one(1);
   Dict words({"a"}), dict;
-  std::stringstream binary, text, xml;
-  {
-    boost::archive::binary_oarchive out(binary);
-    out << one.pc << adam << words;
-    boost::archive::text_oarchive text_out(text);
-    text_out << one.pc << adam << words;
-    boost::archive::xml_oarchive xml_out(xml);
-    xml_out << boost::serialization::make_nvp("pc", one.pc);
-  }
-  {
-    boost::archive::binary_iarchive in(binary);
-    in >> two.pc >> other >> dict;
-    CHECK(same_bits(two.values(), one.values()));
-    CHECK(other.numbers() == adam.numbers());
-    CHECK(dict.size() == 1);
-  }
-  {
-    Model three(3);
-    AdamTrainer third(three.pc);
-    boost::archive::text_iarchive in(text);
-    in >> three.pc >> third >> dict;
-    CHECK(three.values() == one.values());
-  }
-  {
-    Model three(3);
-    boost::archive::xml_iarchive in(xml);
-    in >> boost::serialization::make_nvp("pc", three.pc);
-    CHECK(three.values() == one.values());
-  }
+  std::stringstream binary;
+  boost::archive::binary_oarchive(binary) << words;
+  boost::archive::binary_iarchive(binary) >> dict;
+  CHECK(dict.get_words() == words.get_words());
   std::stringstream again;
   boost::archive::binary_oarchive(again) << one.pc;
   ParameterCollection less;
   auto w = less.add_parameters({3, 4}, ParameterInitConst(1.0f), "W");
   boost::archive::binary_iarchive in(again);
-  CHECK(message_of<FileError>([&] { in >> less; }).find("/layer/b {5} is in the file only") !=
-        std::string::npos);
+  CHECK_SAYS(FileError, in >> less, "/layer/b {5} is in the file only");
   CHECK(as_vector(w.values()) == std::vector<float>(12, 1.0f));
 }
 

@@ -199,21 +199,6 @@ TEST_CASE("vectors are visited one by one, and GloVe's have no first line") {
   CHECK_THROWS_AS(read_word_vectors(folder / "v", nothing), FileError);
 }
 
-TEST_CASE("vectors come back to the bit") {
-  const TemporaryFolder folder;
-  for (const bool is_binary : {false, true}) {
-    Table one, two;
-    one.rows.initialize(0, {0.1f, -1e-40f});
-    one.rows.initialize(1, {1e38f, -0.0f});
-    save_word_vectors(folder / "v", one.words, one.rows, format_of(is_binary));
-    VectorOptions options;
-    options.format = format_of(is_binary);
-    CHECK(load_word_vectors(folder / "v", two.words, two.rows, options).coverage() == 1);
-    CHECK(table_values(two.rows) == table_values(one.rows));
-    CHECK(std::signbit(two.rows.row(1).v[1]));
-  }
-}
-
 TEST_CASE("words that would not come back are refused in every format") {
   const TemporaryFolder folder;
   const std::string path = folder / "v";

@@ -76,8 +76,6 @@ TEST_CASE("values are set, limited and scaled") {
   CHECK(as_vector(e.row(3)) == std::vector<float>{7, 8});
   CHECK(as_vector(e.values()[3]) == std::vector<float>{7, 8});
   CHECK(e.size() == 4);
-  CHECK_THROWS_AS(e.initialize(4, {1, 2}), IndexError);
-  CHECK_THROWS_AS(e.initialize(0, {1}), ArgumentError);
   CHECK_THROWS_AS(e.row(4), IndexError);
   CHECK_THROWS_AS(e.row_gradient(4), IndexError);
   CHECK_THROWS_AS(Parameter().dim(), ArgumentError);
@@ -151,22 +149,6 @@ TEST_CASE("gradient norm of sizes that float cannot square") {
       plant(pc.add_parameters({5000}), g);
       CHECK_FALSE(std::isfinite(pc.gradient_l2_norm()));
     }
-}
-
-TEST_CASE("gradients can be read and scaled") {
-  ParameterCollection pc;
-  auto a = pc.add_parameters({2}, "a");
-  auto e = pc.add_lookup_parameters(3, {2}, "e");
-  CHECK(as_vector(a.gradients()) == std::vector<float>{0, 0});
-  CHECK(e.row_gradient(1) == std::vector<float>{0, 0});
-  plant(a, {1, 2});
-  plant(a, {1, 2});
-  plant_row(e, 1, {5, 6});
-  a.scale_gradient(2);
-  e.scale_gradient(0.5f);
-  CHECK(as_vector(a.gradients()) == std::vector<float>{4, 8});
-  CHECK(e.row_gradient(1) == std::vector<float>{2.5f, 3});
-  CHECK(e.row_gradient(0) == std::vector<float>{0, 0});
 }
 
 TEST_CASE("a collection may have room for so many numbers, in the whole tree") {

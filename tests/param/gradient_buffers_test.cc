@@ -1,8 +1,9 @@
-// Buffers of many threads and numbers: in which order they are added up.
+// Buffers of gradients: first writes, rows, and the order in which many are added up.
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -161,6 +162,88 @@ TEST_CASE("rows and whole tables of several buffers become one whole table") {
   CHECK(Floats(all.whole(), all.whole() + 6) == Floats{10, 10, 111, 111, 1010, 1010});
   buffers.clear();
   CHECK(buffers.merge() == nullptr);
+}
+
+TEST_CASE("the first write of a gradient is told to store") {
+  GradientBuffers buffers;
+  CHECK(buffers.merge() == nullptr);
+  GradientBuffer& buffer = buffers.mine();
+  CHECK(&buffer == &buffers.mine());
+  GradientSlot first = buffer.use(3, 10);
+  CHECK_FALSE(first.written);
+  CHECK(buffer.use(3, 10).written);
+  CHECK(buffer.use(3, 10).g == first.g);
+  CHECK(buffer.find(3) == first.g);
+  CHECK(buffer.find(2) == nullptr);
+  CHECK(buffer.find(100) == nullptr);
+  buffer.forget(3);
+  CHECK(buffer.find(3) == nullptr);
+  CHECK_FALSE(buffer.use(3, 10).written);
+  buffers.clear();
+  CHECK(buffers.merge() == nullptr);
+  CHECK_FALSE(buffers.mine().use(3, 10).written);
+}
+
+TEST_CASE("one thread's gradients are read where they were written") {
+  GradientBuffers buffers;
+  GradientBuffer& buffer = buffers.mine();
+  float* g = buffer.use(0, 4).g;
+  CHECK(buffers.merge() == &buffer);
+  CHECK(buffers.merge()->find(0) == g);
+}
+
+TEST_CASE("rows get memory when they are used") {
+  RowGradients rows(1000, 3);
+  CHECK(rows.empty());
+  std::vector<float*> pointers;
+  for (std::uint32_t k = 0; k < 200; ++k) {
+    const GradientSlot slot = rows.use_row((k * 7) % 1000);
+    CHECK_FALSE(slot.written);
+    pointers.push_back(slot.g);
+    slot.g[0] = static_cast<float>(k);
+  }
+  for (std::uint32_t k = 0; k < 200; ++k) {
+    const GradientSlot slot = rows.use_row((k * 7) % 1000);
+    REQUIRE(slot.written);
+    REQUIRE(slot.g == pointers[k]);
+    REQUIRE(rows.row_gradient(k) == pointers[k]);
+    REQUIRE(rows.find((k * 7) % 1000) == pointers[k]);
+    REQUIRE(slot.g[0] == static_cast<float>(k));
+  }
+  CHECK(rows.rows().size() == 200);
+  CHECK(rows.find(3) == nullptr);
+  rows.clear();
+  CHECK(rows.empty());
+  CHECK(rows.find(7) == nullptr);
+  CHECK_FALSE(rows.use_row(7).written);
+}
+
+TEST_CASE("a thread that goes on after a merge adds to the sum") {
+  GradientBuffers buffers;
+  buffers.mine().use(0, 1).g[0] = 1;
+  std::thread([&] { buffers.mine().use(0, 1).g[0] = 2; }).join();
+  CHECK(buffers.merge()->find(0)[0] == 3);
+  const GradientSlot slot = buffers.mine().use(0, 1);
+  CHECK(slot.written);  // the sum is in the buffer of the first
+  slot.g[0] += 4;
+  CHECK(buffers.merge()->find(0)[0] == 7);
+}
+
+TEST_CASE("NaN and infinity survive a merge of several threads") {
+  for (unsigned threads : {2u, 3u, 5u}) {
+    GradientBuffers buffers;
+    for (unsigned t = 0; t < threads; ++t)
+      std::thread([&] {
+        const GradientSlot slot = buffers.mine().use(0, 3);
+        slot.g[0] = t == 1 ? std::numeric_limits<float>::quiet_NaN() : 1.0f;
+        slot.g[1] = t == 0 ? std::numeric_limits<float>::infinity() : 1.0f;
+        slot.g[2] = -0.0f;
+      }).join();
+    const float* g = buffers.merge()->find(0);
+    CHECK(g[0] != g[0]);
+    CHECK(g[1] == std::numeric_limits<float>::infinity());
+    CHECK(std::signbit(g[2]));
+  }
 }
 
 }  // namespace gradient_buffers_test

@@ -274,24 +274,4 @@ TEST_CASE("factors, decays and limits that cannot be are told and change nothing
   CHECK(sub.get_weight_decay_lambda() == 0.25f);
 }
 
-TEST_CASE("writes through a view are added to, or dropped, without a second view") {
-  ParameterCollection pc;
-  auto p = pc.add_parameters({2}, "p");
-  p.gradients()->v[1] = 5;
-  plant(p, {1, 1});
-  CHECK(as_vector(p.gradients()) == Floats{1, 6});
-  for (const bool all : {false, true}) {
-    Lanes m;
-    m.add(0, 1);
-    m.add(1, 2);
-    m.p.gradients()->v[3] = 7;
-    if (all)
-      m.pc.reset_gradient();
-    else
-      forget_gradients(m.pc.bank(), [](const ParameterStorageBase&) { return true; });
-    CHECK(m.all.merge() == nullptr);
-    CHECK(as_vector(m.p.gradients()) == Floats(50, 0.0f));
-  }
-}
-
 }  // namespace views_test

@@ -16,4 +16,14 @@ inline std::vector<float> all_values(const ParameterCollection& pc) {
   return all;
 }
 
+/// The gradients of all parameters, then of all rows of tables.
+inline std::vector<float> all_gradients(const ParameterCollection& pc) {
+  std::vector<float> all;
+  const auto add = [&](const std::vector<float>& g) { all.insert(all.end(), g.begin(), g.end()); };
+  for (const Parameter& p : pc.parameters_list()) add(as_vector(p.gradients()));
+  for (const LookupParameter& p : pc.lookup_parameters_list())
+    for (unsigned row = 0; row < p.size(); ++row) add(p.row_gradient(row));
+  return all;
+}
+
 }  // namespace dynet::test

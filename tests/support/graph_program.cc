@@ -5,6 +5,8 @@
 #include <cstring>
 #include <memory>
 
+#include "tests/support/all_values.h"
+
 using namespace dynet;
 
 namespace {
@@ -48,6 +50,7 @@ class Run {
         model_(model),
         graph_(mode.batched),
         random_(graph_, model, program.width, choices) {
+    if (mode.device) graph_.set_device(mode.device);
     graph_.set_seed(7);
     graph_.set_immediate_compute(mode.immediate);
     graph_.set_inference(mode.inference);
@@ -143,15 +146,8 @@ class Run {
   }
 
   void note_parameters() {
-    std::vector<float> all;
-    const auto add = [&](const std::vector<float>& some) {
-      all.insert(all.end(), some.begin(), some.end());
-    };
-    if (!mode_.inference) {
-      for (const Parameter& p : model_.pc.parameters_list()) add(as_vector(p.gradients()));
-      for (unsigned row = 0; row < 7; ++row) add(model_.table.row_gradient(row));
-    }
-    note(GraphAnswer::gradient, "gradients of parameters", std::move(all));
+    note(GraphAnswer::gradient, "gradients of parameters",
+         mode_.inference ? std::vector<float>() : test::all_gradients(model_.pc));
     model_.pc.reset_gradient();
   }
 

@@ -19,6 +19,7 @@ struct GraphMode {
   bool interleaved = false;  ///< with a second graph that runs between the actions
   bool full = false;         ///< backward passes store all gradients
   std::optional<unsigned> gradient_buffer{};
+  dynet::Device* device = nullptr;  ///< of the graph; null: the CPU
 };
 
 /// Settings of a random program.

@@ -200,6 +200,8 @@ unsigned check_values(const OpCase& c) {
     const Array expected = c.reference(with_variant(xs, x.variant));
     INFO(c.name << " of " << text(dims) << "gives " << y.dim() << ", expected " << expected.dim);
     REQUIRE(y.dim() == expected.dim);
+    for (const NodeOrigin& o : g.store().origins)  // the caller's place, not one in the library
+      REQUIRE(std::string_view(o.file).find("tests/") != std::string_view::npos);
     const std::size_t n = expected.v.size();
     Executor<double> in_double(g.store());
     in_double.forward(y.i);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "tests/support/all_values.h"
 #include "tests/support/catch.h"
 
 namespace threads_test {
@@ -49,14 +50,7 @@ struct Model {
     if (k % 4 == 0) losses.push_back(sum_elems(pick(parameter(g, words), k % 20, 1)));
     return sum(losses);
   }
-  std::vector<float> gradients() {
-    std::vector<float> all;
-    for (const Parameter& p : pc.parameters_list())
-      for (float x : as_vector(p.gradients())) all.push_back(x);
-    for (unsigned i = 0; i < 20; ++i)
-      for (float x : words.row_gradient(i)) all.push_back(x);
-    return all;
-  }
+  std::vector<float> gradients() const { return test::all_gradients(pc); }
 };
 
 /// Lets another thread run, or not, for a while or for long.
@@ -128,51 +122,7 @@ TEST_CASE("gradients in numbered buffers do not depend on timing, to the bit") {
   }
 }
 
-TEST_CASE("values of graphs on many threads are those of a graph alone") {
-  Model m;
-  std::vector<float> expected(kSamples), got(kSamples);
-  VanillaLSTMBuilder own = m.lstm;
-  for (unsigned k = 0; k < kSamples; ++k) {
-    ComputationGraph g;
-    expected[k] = as_scalar(m.loss(g, own, k).value());
-  }
-  for (int round = 0; round < 10; ++round) {
-    run_together(4, [&](unsigned t) {
-      VanillaLSTMBuilder mine = m.lstm;
-      std::vector<std::unique_ptr<ComputationGraph>> graphs;  // all alive at once
-      std::vector<Expression> losses;
-      for (unsigned k = t; k < kSamples; k += 4) {
-        graphs.push_back(std::make_unique<ComputationGraph>());
-        losses.push_back(m.loss(*graphs.back(), mine, k));
-      }
-      for (std::size_t i = 0; i < losses.size(); ++i) got[t + 4 * i] = as_scalar(losses[i].value());
-    });
-    CHECK(same_bits(got, expected));
-  }
-}
-
-TEST_CASE("training on threads with numbers gives the same model every time") {
-  std::vector<float> models[3];
-  for (int run = 0; run < 3; ++run) {
-    Model m;
-    AdamTrainer trainer(m.pc, 0.01f);
-    for (std::uint64_t step = 0; step < 10; ++step) {
-      run_together(4, [&](unsigned t) {
-        run_samples(m, t, 4, 12, run == 0 ? 0 : 100 * step + static_cast<std::uint64_t>(run));
-      });
-      trainer.update();
-    }
-    for (const Parameter& p : m.pc.parameters_list())
-      for (float x : as_vector(p.values())) models[run].push_back(x);
-    for (const Tensor& row : m.words.values())
-      for (float x : as_vector(row)) models[run].push_back(x);
-  }
-  CHECK(same_bits(models[0], models[1]));
-  CHECK(same_bits(models[0], models[2]));
-}
-
 TEST_CASE("threads that live for one graph only leave their gradients behind") {
-  Model m;
   ParameterCollection pc;
   auto p = pc.add_parameters({3}, ParameterInitConst(1.0f));
   for (int step = 0; step < 3; ++step) {

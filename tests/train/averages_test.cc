@@ -22,7 +22,6 @@ const std::vector<MovingAverage> kKinds{MovingAverage::Exponential, MovingAverag
 }  // namespace
 
 TEST_CASE("weights that come back are what they were, whatever another trainer did meanwhile") {
-  const std::vector<TrainerCase> cases = trainer_cases();
   ParameterCollection pc;
   auto e = pc.add_lookup_parameters(4, {2}, ParameterInitConst(1.0f), "e");
   SimpleSGDTrainer averaging(pc, 0.5f);

@@ -182,14 +182,6 @@ TEST_CASE("schedules give the rates of their formulas") {
   check(LearningRateSchedule::cyclical(0, 1, 2, 0.5f),
         {0, 0, 0.25, 0.25, 0.0625, 0, 0.015625, 0.015625});
   CHECK_FALSE(LearningRateSchedule());
-  using S = LearningRateSchedule;
-  CHECK_THROWS_AS(S::warm_up(-1, 3), ArgumentError);
-  CHECK_THROWS_AS(S::warm_up(INFINITY, 3), ArgumentError);
-  CHECK_THROWS_AS(S::inverse_square_root(1, 0), ArgumentError);
-  CHECK_THROWS_AS(S::cosine(1, 3, 0, 3), ArgumentError);
-  CHECK_THROWS_AS(S::cosine(1, 3, -1), ArgumentError);
-  CHECK_THROWS_AS(S::cyclical(0, 1, 0), ArgumentError);
-  CHECK_THROWS_AS(S::cyclical(0, 1, 1, 1.5f), ArgumentError);
 }
 
 TEST_CASE("a trainer follows its schedule, from a file on too") {
@@ -247,8 +239,6 @@ TEST_CASE("the rate falls on a plateau") {
   CHECK(trainer.learning_rate == 0.2f);
   trainer.set_schedule(LearningRateSchedule::warm_up(1, 1));
   CHECK_THROWS_AS(again.observe(1.0, trainer), ArgumentError);
-  CHECK_THROWS_AS(ReduceOnPlateau(1.0f), ArgumentError);
-  CHECK_THROWS_AS(ReduceOnPlateau(0.5f, 1, -1), ArgumentError);
 }
 
 TEST_CASE("the rate falls on a plateau of losses of any sign, each time after as many") {

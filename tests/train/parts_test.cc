@@ -70,39 +70,6 @@ TEST_CASE("host updater: steps by the rule, then decays, then averages") {
   CHECK(average == Floats{2, 2, 2});
 }
 
-TEST_CASE("host updater: rows with gradients, and rows without") {
-  Numbers table(10);
-  float first[] = {1, 2}, second[] = {3, 4};
-  float* const gradients[] = {first, second};
-  const std::uint32_t used[] = {3, 1}, unused[] = {0, 2, 4};
-  UpdatePart part = table.part();
-  part.n = 2;
-  part.g = nullptr;
-  part.rows = used;
-  part.row_g = gradients;
-  part.count = 2;
-  Update u;
-  u.steps = {part};
-  part.rows = unused;
-  part.row_g = nullptr;
-  part.count = 3;
-  part.decay_factor = 0.5f;
-  u.steps.push_back(part);
-  HostUpdater updater(kCounting);
-  updater.update(u);
-  CHECK(table.w == Floats{5, 5, 7, 6, 5, 5, 9, 8, 5, 5});
-  CHECK(table.state == Floats(10, 1));
-}
-
-TEST_CASE("host updater: rows that are only decayed") {
-  Numbers table(6);
-  const std::uint32_t rows[] = {0, 2};
-  Update u;
-  u.decays = {{.n = 2, .decay_factor = 0.5f, .w = table.w.data(), .rows = rows, .count = 2}};
-  HostUpdater(kCounting).update(u);
-  CHECK(table.w == Floats{5, 5, 10, 10, 5, 5});
-}
-
 TEST_CASE("host updater: a parameter without values is left alone") {
   Numbers other(1);  // lies there
   UpdatePart none = other.part(0.5f);
@@ -121,66 +88,6 @@ TEST_CASE("host updater: a parameter without values is left alone") {
   }
 }
 
-TEST_CASE("host updater: what has neither gradient nor state is only decayed") {
-  Numbers a(2);
-  UpdatePart part = a.part(0.5f);
-  part.g = nullptr;
-  part.state[0] = nullptr;
-  Update u;
-  u.steps = {part};
-  HostUpdater(kCounting).update(u);
-  CHECK(a.w == Floats{5, 5});
-}
-
-TEST_CASE("host updater: gradients are scaled down to the threshold, all together") {
-  Numbers a(9), b(16);
-  Update u;
-  u.steps = {a.part(), b.part()};
-  u.checks_norm = true;
-  u.threshold = 5;
-  u.scale = 2;  // the norm is 2 * 5
-  HostUpdater updater(kCounting);
-  updater.update(u);
-  CHECK(updater.outcome().norm == 10);
-  CHECK(a.w[0] == 9);  // 2 / 2 of the gradient
-  CHECK(b.w[15] == 9);
-  u.scale = -0.5f;
-  updater.update(u);
-  CHECK(updater.outcome().norm == 2.5);
-  CHECK(a.w[0] == 9.5f);
-}
-
-TEST_CASE("host updater: gradients that are not finite change nothing, and the first is named") {
-  Numbers a(3), b(3), c(3);
-  b.g[1] = c.g[1] = std::numeric_limits<float>::quiet_NaN();
-  Update u;
-  u.steps = {a.part(), b.part(), c.part()};
-  u.decays = {{.n = 3, .decay_factor = 0.5f, .w = a.w.data()}};
-  u.checks_norm = true;
-  u.threshold = 5;
-  HostUpdater updater(kCounting);
-  updater.update(u);
-  CHECK(std::isnan(updater.outcome().norm));
-  CHECK(updater.outcome().bad_step == 1);
-  CHECK(a.w == Floats{10, 10, 10});
-  CHECK(a.state == Floats{0, 0, 0});
-}
-
-TEST_CASE("host updater: the same bits by any number of threads") {
-  Workers workers(3);
-  Numbers one((1 << 20) + 5), many = one;
-  for (Numbers* n : {&one, &many}) {
-    for (std::size_t i = 0; i < n->w.size(); ++i) n->g[i] = 0.1f * static_cast<float>(i % 1000);
-    Update u;
-    u.steps = {n->part(0.9f)};
-    HostUpdater updater(kCounting);
-    if (n == &many) updater.set_workers(&workers);
-    updater.update(u);
-  }
-  CHECK(one.w == many.w);
-  CHECK(many.state.back() == 1);
-}
-
 TEST_CASE("host updater: values that depend on each other are one slice, row by row in a table") {
   Floats w(6, 0.0f), g(6, 1.0f);
   Update u;
@@ -190,29 +97,6 @@ TEST_CASE("host updater: values that depend on each other are one slice, row by 
   updater.set_workers(&workers);
   updater.update(u);
   CHECK(w == Floats{1, 0, 1, 0, 1, 0});
-}
-
-TEST_CASE("averaging: cumulative is the mean of all, exponential forgets") {
-  for (const MovingAverage kind : {MovingAverage::Cumulative, MovingAverage::Exponential}) {
-    Averaging averaging(kind, 0.9f, 2);
-    double a = 0;
-    for (int t = 1; t <= 6; ++t) {
-      CHECK(averaging.is_due() == (t % 2 == 0));
-      if (averaging.is_due()) a += static_cast<double>(averaging.next_part()) * (t - a);
-      averaging.advance();
-    }
-    CHECK(averaging.count() == 3);
-    const bool mean = kind == MovingAverage::Cumulative;
-    CHECK(a == Approx(mean ? 4.0 : 0.1 * (0.81 * 2 + 0.9 * 4 + 6)));
-    CHECK(averaging.weight_of_constant() == Approx(mean ? 1.0 : 1 - 0.729));
-    averaging.restart();
-    CHECK(averaging.count() == 0);
-    CHECK_FALSE(averaging.is_due());
-  }
-  Averaging none;
-  none.advance();
-  CHECK_FALSE(none.is_due());
-  CHECK(none.count() == 0);
 }
 
 TEST_CASE("counters: in all, and since the last status") {

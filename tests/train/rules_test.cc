@@ -126,6 +126,7 @@ TEST_CASE("the defaults of all trainers are DyNet's") {
   const auto check = [](const Trainer& t, real lr, std::map<std::string, float> settings) {
     CAPTURE(t.kind());
     CHECK(t.learning_rate == lr);
+    CHECK(t.clip_threshold == 5);
     for (const auto& [name, value] : settings)
       CHECK(static_cast<float>(t.numbers().at(name)) == value);
   };
@@ -143,22 +144,6 @@ TEST_CASE("the defaults of all trainers are DyNet's") {
   check(AmsgradTrainer(pc), 0.001f, {{"beta_1", 0.9f}, {"beta_2", 0.999f}, {"epsilon", 1e-8f}});
   check(AdamWTrainer(pc), 0.001f, {{"weight_decay", 0.01f}});
   check(EGTrainer(pc), 0.1f, {{"momentum", 0.9f}});
-}
-
-TEST_CASE("settings outside their range are errors") {
-  ParameterCollection pc;
-  CHECK_THROWS_AS(MomentumSGDTrainer(pc, 0.1f, 1.0f), ArgumentError);
-  CHECK_THROWS_AS(MomentumSGDTrainer(pc, 0.1f, -0.1f), ArgumentError);
-  CHECK_THROWS_AS(AdagradTrainer(pc, 0.1f, 0.0f), ArgumentError);
-  CHECK_THROWS_AS(AdadeltaTrainer(pc, 0.0f), ArgumentError);
-  CHECK_THROWS_AS(AdadeltaTrainer(pc, 1e-6f, 1.0f), ArgumentError);
-  CHECK_THROWS_AS(RMSPropTrainer(pc, 0.1f, 0.0f), ArgumentError);
-  CHECK_THROWS_AS(RMSPropTrainer(pc, 0.1f, 1e-20f, 1.5f), ArgumentError);
-  CHECK_THROWS_AS(AmsgradTrainer(pc, 0.1f, 1.0f), ArgumentError);
-  CHECK_THROWS_AS(AdamWTrainer(pc, 0.1f, 0.9f, 0.999f, 1e-8f, -0.1f), ArgumentError);
-  CHECK_THROWS_AS(EGTrainer(pc, 0.1f, 1.0f), ArgumentError);
-  CHECK_THROWS_AS(EGTrainer(pc, 0.1f, 0.9f, 1.0f), ArgumentError);
-  CHECK_THROWS_AS(CyclicalSGDTrainer(pc, 0.1f, 0.2f, 0.0f), ArgumentError);
 }
 
 TEST_CASE("exponentiated gradient refuses what is no distribution and changes nothing") {
@@ -195,19 +180,6 @@ TEST_CASE("exponentiated gradient refuses what is no distribution and changes no
   CHECK(trainer.learning_rate == Approx(0.14));
 }
 
-TEST_CASE("a cyclical trainer makes DyNet's steps") {
-  ParameterCollection pc;
-  auto p = pc.add_parameters({1}, ParameterInitConst(0));
-  CyclicalSGDTrainer trainer(pc, 0.1f, 0.5f, 4);
-  float before = 0;
-  for (const float step : {0.1f, 0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.4f, 0.3f, 0.2f, 0.1f, 0.2f}) {
-    plant(p, {1});
-    trainer.update();
-    CHECK(before - p.values().v[0] == Approx(step));
-    before = p.values().v[0];
-  }
-}
-
 TEST_CASE("any trainer goes on from a file, and from text, as if nothing had been") {
   const TemporaryFolder folder;
   for (const TrainerCase& c : trainer_cases())
@@ -216,7 +188,9 @@ TEST_CASE("any trainer goes on from a file, and from text, as if nothing had bee
       Model one(c), two(c), three(c);
       if (averages) one.trainer->exponential_moving_average(0.9f, 2);
       one.trainer->skip_non_finite = true;
-      for (std::uint64_t t = 0; t < 7; ++t) one.step(t);
+      for (std::uint64_t t = 1; t < 9; ++t)
+        if (t % 3) one.step(t);
+      for (Model* m : {&two, &three}) m->step(3);  // whose state of q goes with the load
       std::stringstream text;
       one.trainer->save(text);
       dynet::save(folder / "model", one.pc, *one.trainer);
@@ -226,7 +200,7 @@ TEST_CASE("any trainer goes on from a file, and from text, as if nothing had bee
       CHECK(two.trainer->numbers() == one.trainer->numbers());
       CHECK(three.trainer->numbers() == one.trainer->numbers());
       CHECK(three.trainer->skip_non_finite);
-      for (std::uint64_t t = 7; t < 20; ++t) {
+      for (std::uint64_t t = 9; t < 20; ++t) {
         one.step(t);
         two.step(t);
         three.step(t);

@@ -148,34 +148,6 @@ TEST_CASE("trainers, collections and handles may go in any order") {
       }
 }
 
-TEST_CASE("a frozen parameter of a part stays when the part is updated") {
-  for (const TrainerCase& c : trainer_cases()) {
-    CAPTURE(c.name);
-    ParameterCollection pc(0.25f);
-    auto sub = pc.add_subcollection("sub");
-    auto p = sub.add_parameters({2}, ParameterInitConst(0.5f), "p");
-    auto q = sub.add_parameters({2}, ParameterInitConst(0.5f), "q");
-    auto e = sub.add_lookup_parameters(2, {2}, ParameterInitConst(0.5f), "e");
-    auto trainer = c.make(pc);
-    p.set_updated(false);
-    e.set_updated(false);
-    const auto plant_all = [&] {
-      plant(p, {1, -2});
-      plant(q, {1, -2});
-      plant_row(e, 1, {1, -2});
-    };
-    plant_all();
-    trainer->update(sub);
-    plant_all();
-    trainer->update({p, q}, {e});
-    CHECK(as_vector(p.values()) == std::vector<float>{0.5f, 0.5f});
-    CHECK(table_values(e) == std::vector<float>(4, 0.5f));
-    CHECK(as_vector(q.values())[0] != 0.5f);
-    for (const auto& s : trainer->state_views()) CHECK(s.name == "/sub/q");
-    CHECK(pc.bank().gradients.merge() == nullptr);  // those of frozen ones are dropped as well
-  }
-}
-
 TEST_CASE("exponentiated gradients are right whatever their size") {
   for (const float scale : {1.0f, 1e3f, 1e6f, 1e30f}) {
     CAPTURE(scale);

@@ -16,15 +16,19 @@ namespace {
 
 constexpr unsigned kRows = 9, kSize = 3;
 
-/// A table whose rows are used at random: row 8 never, rows below 6 often.
+/// A table whose rows are used at random, row 8 never, rows below 6 often; and one whose rows are
+/// used all at once, now and then.
 struct Model {
   ParameterCollection pc;
-  LookupParameter e;
+  LookupParameter e, whole;
   std::unique_ptr<Trainer> trainer;
 
   explicit Model(const TrainerCase& c, float decay = 0) : pc(decay) {
-    e = pc.add_lookup_parameters(kRows, {kSize}, "e");
-    for (unsigned row = 0; row < kRows; ++row) e.initialize(row, first_values(c, kSize, 100 + row));
+    for (LookupParameter* table : {&e, &whole}) {
+      *table = pc.add_lookup_parameters(kRows, {kSize}, table == &e ? "e" : "whole");
+      for (unsigned row = 0; row < kRows; ++row)
+        table->initialize(row, first_values(c, kSize, 100 + row));
+    }
     trainer = c.make(pc);
   }
   static std::set<unsigned> used(std::uint64_t t) {
@@ -36,52 +40,60 @@ struct Model {
   static std::vector<float> gradient(std::uint64_t t, unsigned row) {
     return random_values(kSize, 1000 * t + row, 0.3f);
   }
-  void step(std::uint64_t t) {
-    for (unsigned row : used(t)) plant_row(e, row, gradient(t, row));
-    if (t % 10 == 0) trainer->learning_rate *= 0.9f;
-    trainer->update();
-  }
-  std::vector<float> memory() const { return table_values(e); }
 };
 
 }  // namespace
 
 TEST_CASE("rows that were not used stay, or take a step with gradient zero, whatever the trainer") {
   for (const TrainerCase& c : trainer_cases())
-    for (const bool sparse : {true, false}) {
-      CAPTURE(c.name, sparse);
-      Model m(c);
-      m.trainer->sparse_updates_enabled = sparse;
-      std::vector<BookTrainer> books;
-      for (unsigned row = 0; row < kRows; ++row) books.emplace_back(as_vector(m.e.row(row)));
-      const bool scheduled = static_cast<bool>(m.trainer->schedule());
-      for (int t = 1; t <= 50; ++t) {
-        const real rate = m.trainer->learning_rate;
-        const auto rows = Model::used(static_cast<std::uint64_t>(t));
-        for (unsigned row : rows)
-          plant_row(m.e, row, Model::gradient(static_cast<std::uint64_t>(t), row));
-        m.trainer->update();
-        if (!scheduled) CHECK(m.trainer->learning_rate == rate);
+    for (const bool sparse : {true, false})
+      for (const float decay : {0.0f, 0.02f}) {
+        CAPTURE(c.name, sparse, decay);
+        Model m(c, decay);
+        m.trainer->sparse_updates_enabled = sparse;
+        std::vector<BookTrainer> books, of_whole;
         for (unsigned row = 0; row < kRows; ++row) {
-          if (sparse && !rows.contains(row)) continue;
-          std::vector<float> g(kSize, 0.0f);
-          if (rows.contains(row)) g = Model::gradient(static_cast<std::uint64_t>(t), row);
-          c.step(books[row], {g.begin(), g.end()}, t);
+          books.emplace_back(as_vector(m.e.row(row)));
+          of_whole.emplace_back(as_vector(m.whole.row(row)));
         }
-        for (unsigned row = 0; row < kRows; ++row) {
-          CAPTURE(t, row);
-          for (unsigned i = 0; i < kSize; ++i)
-            REQUIRE(m.memory()[row * kSize + i] ==
-                    Approx(books[row].w[i]).epsilon(5e-5).margin(5e-5));
+        const bool scheduled = static_cast<bool>(m.trainer->schedule());
+        for (int t = 1; t <= 50; ++t) {
+          const real rate = m.trainer->learning_rate;
+          const auto rows = Model::used(static_cast<std::uint64_t>(t));
+          for (unsigned row : rows)
+            plant_row(m.e, row, Model::gradient(static_cast<std::uint64_t>(t), row));
+          const bool all = t % 10 == 1;
+          const auto of_all = random_values(kRows * kSize, 7777 + static_cast<unsigned>(t), 0.1f);
+          if (all) plant_whole(m.whole, of_all);
+          m.trainer->update();
+          if (!scheduled) CHECK(m.trainer->learning_rate == rate);
+          const auto step = [&](BookTrainer& book, bool is_used, const float* g) {
+            std::vector<double> gradient(kSize, 0.0);
+            if (is_used) gradient.assign(g, g + kSize);
+            if (is_used || !sparse) c.step(book, gradient, t);
+            for (double& w : book.w) w *= 1 - static_cast<double>(decay);
+          };
+          const auto check = [&](const BookTrainer& book, const LookupParameter& table,
+                                 unsigned row) {
+            CAPTURE(t, row);
+            const std::vector<float> now = table_values(table);
+            for (unsigned i = 0; i < kSize; ++i)
+              REQUIRE(now[row * kSize + i] == Approx(book.w[i]).epsilon(5e-5).margin(5e-5));
+          };
+          for (unsigned row = 0; row < kRows; ++row) {
+            const auto g = Model::gradient(static_cast<std::uint64_t>(t), row);
+            step(books[row], rows.contains(row), g.data());
+            step(of_whole[row], all, &of_all[row * kSize]);
+            check(books[row], m.e, row);
+            check(of_whole[row], m.whole, row);
+          }
         }
       }
-    }
 }
 
 TEST_CASE("a setting of earlier versions is accepted only where it was off") {
   const std::vector<TrainerCase> cases = trainer_cases();
-  Model m(cases[6]);
-  m.step(1);
+  const Model m(cases[6]);
   TrainerSnapshot snapshot{m.trainer->kind(), m.trainer->numbers(), {}};
   snapshot.numbers["sparse_updates_exact"] = 0;
   CHECK(m.trainer->differences(snapshot).empty());

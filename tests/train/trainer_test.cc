@@ -1,14 +1,10 @@
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "dynet-like/base/errors.h"
-#include "dynet-like/base/random.h"
 #include "dynet-like/train/adam.h"
 #include "dynet-like/train/sgd.h"
 #include "tests/param/plant.h"
@@ -20,44 +16,6 @@ namespace trainer_test {
 using namespace dynet;
 
 namespace {
-
-// One parameter or table row, and the rules as the books write them, in double.
-struct Reference {
-  std::vector<double> w, m, v;
-
-  explicit Reference(const std::vector<float>& values)
-      : w(values.begin(), values.end()), m(w.size()), v(w.size()) {}
-
-  void sgd(const std::vector<float>& g, double lr, double scale = 1, double decay = 0) {
-    for (std::size_t i = 0; i < w.size(); ++i) {
-      w[i] -= lr * scale * (g.empty() ? 0.0 : g[i]);
-      w[i] *= 1 - decay;
-    }
-  }
-  void adam(const std::vector<float>& gs, int t, double lr, double b1, double b2, double eps,
-            double scale = 1, double decay = 0) {
-    for (std::size_t i = 0; i < w.size(); ++i) {
-      const double g = gs.empty() ? 0.0 : gs[i] * scale;
-      m[i] = b1 * m[i] + (1 - b1) * g;
-      v[i] = b2 * v[i] + (1 - b2) * g * g;
-      const double m_hat = m[i] / (1 - std::pow(b1, t)), v_hat = v[i] / (1 - std::pow(b2, t));
-      // Kingma and Ba, end of section 2: the form with eps outside the correction
-      w[i] -= lr * m_hat / (std::sqrt(v_hat) + eps / std::sqrt(1 - std::pow(b2, t)));
-      w[i] *= 1 - decay;
-    }
-  }
-  void check(const float* values, double epsilon = 1e-5, double margin = 1e-6) const {
-    for (std::size_t i = 0; i < w.size(); ++i)
-      REQUIRE(values[i] == Approx(w[i]).epsilon(epsilon).margin(margin));
-  }
-};
-
-double norm(const std::vector<std::vector<float>>& all) {
-  double s = 0;
-  for (auto& g : all)
-    for (float x : g) s += static_cast<double>(x) * x;
-  return std::sqrt(s);
-}
 
 const float kInfinity = std::numeric_limits<float>::infinity();
 const float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -78,75 +36,6 @@ struct SignTrainer : Trainer {  // w <- w - lr sign(sum of g)
 
 }  // namespace
 
-TEST_CASE("SGD follows its rule over many steps") {
-  for (float decay : {0.0f, 0.01f}) {
-    ParameterCollection pc(decay);
-    auto a = pc.add_parameters({7, 5}, "a");
-    auto b = pc.add_parameters({3}, "b");
-    SimpleSGDTrainer trainer(pc);
-    CHECK(trainer.learning_rate == 0.1f);
-    CHECK(trainer.clip_threshold == 5.0f);
-    Reference ra(as_vector(a.values())), rb(as_vector(b.values()));
-    for (int t = 1; t <= 200; ++t) {
-      const auto ga = random_values(35, 10 * t, t % 3 ? 0.1f : 3.0f);
-      const auto gb = t % 5 ? random_values(3, 10 * t + 1) : std::vector<float>{};
-      plant(a, ga);
-      if (!gb.empty()) plant(b, gb);
-      trainer.update();
-      const double n = norm({ga, gb}), scale = n > 5 ? 5 / n : 1;
-      ra.sgd(ga, 0.1f, scale, decay);
-      rb.sgd(gb, 0.1f, scale, decay);
-    }
-    ra.check(a.values().v);
-    rb.check(b.values().v);
-    CHECK(trainer.updates == 200);
-    CHECK(trainer.clips > 50);
-    CHECK(trainer.clips < 80);
-  }
-}
-
-TEST_CASE("Adam follows its rule over many steps") {
-  for (float decay : {0.0f, 0.01f}) {
-    ParameterCollection pc(decay);
-    auto a = pc.add_parameters({17, 5}, "a");
-    auto b = pc.add_parameters({3}, "b");  // without gradient in some steps, moved by its momentum
-    const float b1 = 0.8f, b2 = 0.99f, eps = 1e-6f;
-    AdamTrainer trainer(pc, 0.01f, b1, b2, eps);
-    Reference ra(as_vector(a.values())), rb(as_vector(b.values()));
-    for (int t = 1; t <= 300; ++t) {
-      const auto ga = random_values(85, 10 * t, t % 3 ? 0.1f : 3.0f);
-      const auto gb = t > 7 && t % 4 ? random_values(3, 10 * t + 1) : std::vector<float>{};
-      plant(a, ga);
-      if (!gb.empty()) plant(b, gb);
-      trainer.update();
-      const double n = norm({ga, gb}), scale = n > 5 ? 5 / n : 1;
-      ra.adam(ga, t, 0.01f, b1, b2, eps, scale, decay);
-      rb.adam(gb, t, 0.01f, b1, b2, eps, scale, decay);
-      if (t < 8) REQUIRE(trainer.state_views().size() == 1);  // no memory before the first gradient
-    }
-    ra.check(a.values().v, 1e-4);
-    rb.check(b.values().v, 1e-4);
-  }
-}
-
-TEST_CASE("Adam's defaults are DyNet's") {
-  ParameterCollection pc;
-  auto p = pc.add_parameters({2}, ParameterInitConst(1.0f));
-  AdamTrainer trainer(pc);
-  CHECK(trainer.learning_rate == 0.001f);
-  const auto numbers = trainer.numbers();
-  CHECK(numbers.at("beta_1") == 0.9f);
-  CHECK(numbers.at("beta_2") == 0.999f);
-  CHECK(numbers.at("epsilon") == 1e-8f);
-  plant(p, {0.5f, -2});
-  trainer.update();  // the first step is the learning rate, whatever the gradient
-  CHECK(p.values().v[0] == Approx(0.999));
-  CHECK(p.values().v[1] == Approx(1.001));
-  CHECK_THROWS_AS(AdamTrainer(pc, 0.1f, 1.0f), ArgumentError);
-  CHECK_THROWS_AS(AdamTrainer(pc, 0.1f, 0.9f, -0.1f), ArgumentError);
-  CHECK_THROWS_AS(AdamTrainer(pc, 0.1f, 0.9f, 0.999f, 0.0f), ArgumentError);
-}
-
 TEST_CASE("every length takes the same steps") {
   for (unsigned n : {0u, 1u, 15u, 16u, 17u, 33u, 1000u}) {
     ParameterCollection pc;
@@ -162,65 +51,6 @@ TEST_CASE("every length takes the same steps") {
     }
     CHECK(as_vector(q.values()) == std::vector<float>(n, 1.0f));
   }
-}
-
-TEST_CASE("sparse updates touch the rows that were used, dense ones all") {
-  const float b1 = 0.9f, b2 = 0.999f, eps = 1e-8f;
-  for (bool sparse : {true, false})
-    for (float decay : {0.0f, 0.02f}) {
-      ParameterCollection pc(decay);
-      auto e = pc.add_lookup_parameters(9, {3}, "e"), f = pc.add_lookup_parameters(9, {3}, "f");
-      AdamTrainer adam(pc, 0.01f);
-      ParameterCollection ps(decay);
-      auto s = ps.add_lookup_parameters(9, {3}, "s");
-      SimpleSGDTrainer sgd(ps, 0.1f);
-      adam.sparse_updates_enabled = sgd.sparse_updates_enabled = sparse;
-      std::vector<Reference> re, rf, rs;
-      for (unsigned row = 0; row < 9; ++row) {
-        re.emplace_back(as_vector(e.row(row)));
-        rf.emplace_back(as_vector(f.row(row)));
-        rs.emplace_back(as_vector(s.row(row)));
-      }
-      for (int t = 1; t <= 60; ++t) {
-        const RandomStream random(t);
-        std::map<unsigned, std::vector<float>> used;
-        for (std::uint64_t k = 0; k < 3; ++k) {  // row 8 is never used, one row perhaps twice
-          const auto row = static_cast<unsigned>(random.bits(k) % 8);
-          const auto g = random_values(3, 100 * t + k, 0.3f);
-          plant_row(e, row, g);
-          plant_row(s, row, g);
-          auto& sum = used[row];
-          sum.resize(3);
-          for (std::size_t i = 0; i < 3; ++i) sum[i] += g[i];
-        }
-        const bool whole = t % 10 == 0;  // f is used as a whole, now and then
-        const auto gf = random_values(27, 7777 + t, 0.1f);
-        if (whole) plant_whole(f, gf);
-        adam.update();
-        sgd.update();
-        for (unsigned row = 0; row < 9; ++row) {
-          const bool moves = !sparse || used.contains(row);
-          if (moves)
-            re[row].adam(used[row], t, 0.01f, b1, b2, eps, 1, decay);
-          else
-            re[row].sgd({}, 0, 1, decay);
-          rs[row].sgd(used[row], 0.1f, 1, decay);
-          if (whole)
-            rf[row].adam({gf.begin() + 3 * row, gf.begin() + 3 * row + 3}, t, 0.01f, b1, b2, eps, 1,
-                         decay);
-          else if (sparse)
-            rf[row].sgd({}, 0, 1, decay);
-          else
-            rf[row].adam({}, t, 0.01f, b1, b2, eps, 1, decay);
-        }
-      }
-      CHECK(adam.clips == 0);
-      for (unsigned row = 0; row < 9; ++row) {
-        re[row].check(e.row(row).v, 1e-4, 1e-5);
-        rf[row].check(f.row(row).v, 1e-4, 1e-5);
-        rs[row].check(s.row(row).v);
-      }
-    }
 }
 
 TEST_CASE("weight decay is the same whatever the trainer and the setting") {
@@ -388,29 +218,6 @@ TEST_CASE("without clipping nothing is checked") {
   CHECK(p.values().v[1] == -0.1f);
 }
 
-TEST_CASE("parameters may join later") {
-  ParameterCollection pc;
-  auto p = pc.add_parameters({2}, ParameterInitConst(0.0f), "p");
-  AdamTrainer trainer(pc, 0.1f);
-  plant(p, {1, 1});
-  trainer.update();
-  auto q = pc.add_subcollection("sub").add_parameters({3}, ParameterInitConst(0.0f), "q");
-  auto e = pc.add_lookup_parameters(2, {1}, ParameterInitConst(0.0f), "e");
-  Reference rq({0, 0, 0});
-  trainer.update();
-  rq.adam({}, 2, 0.1, 0.9f, 0.999f, 1e-8f);
-  for (int t = 3; t < 10; ++t) {
-    const auto g = random_values(3, t, 0.1f);
-    plant(q, g);
-    plant_row(e, 1, {1});
-    trainer.update();
-    rq.adam(g, t, 0.1f, 0.9f, 0.999f, 1e-8f);
-  }
-  rq.check(q.values().v, 1e-4);
-  CHECK(e.row(0).v[0] == 0.0f);
-  CHECK(e.row(1).v[0] < 0.0f);
-}
-
 TEST_CASE("a trainer of a subcollection leaves the rest alone") {
   for (const TrainerCase& c : trainer_cases()) {
     ParameterCollection pc(0.5f);
@@ -471,18 +278,6 @@ TEST_CASE("restart makes a trainer as new") {
   CHECK(trainer.state_views().empty());
 }
 
-TEST_CASE("the learning rate may change between updates") {
-  ParameterCollection pc;
-  auto p = pc.add_parameters({1}, ParameterInitConst(0.0f), "p");
-  SimpleSGDTrainer trainer(pc, 1.0f);
-  plant(p, {1});
-  trainer.update();
-  trainer.learning_rate = 0.5f;
-  plant(p, {1});
-  trainer.update();
-  CHECK(p.values().v[0] == -1.5f);
-}
-
 TEST_CASE("moments do not stay subnormal") {
   ParameterCollection pc;
   auto p = pc.add_parameters({20}, ParameterInitConst(1.0f), "p");
@@ -496,33 +291,6 @@ TEST_CASE("moments do not stay subnormal") {
   const auto state = trainer.state_views().at(0);
   for (const float* a : state.arrays)
     for (int i = 0; i < 20; ++i) CHECK(a[i] == 0.0f);
-}
-
-TEST_CASE("updates from numbered buffers are the same bits whatever the order of threads") {
-  std::vector<float> expected;
-  for (const std::vector<unsigned>& order :
-       {std::vector<unsigned>{0, 1, 2}, {2, 0, 1}, {1, 2, 0}}) {
-    ParameterCollection pc;
-    auto p = pc.add_parameters({100}, "p");
-    auto e = pc.add_lookup_parameters(30, {5}, "e");
-    AdamTrainer trainer(pc, 0.1f);
-    for (std::uint64_t t = 0; t < 5; ++t) {
-      for (unsigned k : order)
-        std::thread([&, k] {
-          GradientBuffer& to = pc.bank().gradients.numbered(k);
-          add_to(to.use(p.stored().index, 100), random_values(100, 10 * t + k));
-          RowGradients& rows = to.rows(e.stored().index, 30, 5);
-          for (unsigned row = k; row < 30; row += 2)
-            add_to(rows.use_row(row), random_values(5, 1000 + 100 * t + 3 * row + k));
-        }).join();
-      trainer.update();
-    }
-    auto values = as_vector(p.values());
-    const auto table = table_values(e);
-    values.insert(values.end(), table.begin(), table.end());
-    if (expected.empty()) expected = values;
-    CHECK(std::memcmp(values.data(), expected.data(), values.size() * sizeof(float)) == 0);
-  }
 }
 
 TEST_CASE("another trainer is one small class") {

@@ -83,12 +83,17 @@ FakeHandle& at(cublasHandle_t h) {
   require(runtime().handles.count(h) > 0, "a handle is not there");
   return *h;
 }
-cublasStatus_t multiply(cublasHandle_t h, Gemm g, const void* alpha, const void* beta) {
+/// A product of any kind.
+template <class... Arguments>
+cublasStatus_t multiply(cublasHandle_t h, Arguments...) {
   name(at(h).stream);
-  g.alpha = *static_cast<const float*>(alpha);
-  g.beta = *static_cast<const float*>(beta);
-  runtime().gemms.push_back(g);
+  ++runtime().products;
   return blas("cublasGemm");
+}
+template <class... Arguments>
+cublasStatus_t find_factors(cublasHandle_t h, Arguments... arguments) {
+  at(h);
+  return blas(sizeof...(arguments) == 6 ? "cublasSgetrfBatched" : "cublasSgetriBatched");
 }
 
 }  // namespace
@@ -235,66 +240,33 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const void*, void**
 }
 
 const dynet::cuda::Cublas& dynet::cuda::cublas() {
-  static const Cublas functions{
-      [](cublasHandle_t* handle) {
-        if (const auto status = fake::blas("cublasCreate")) return status;
-        *handle = new FakeHandle{nullptr};
-        fake::runtime().handles.insert(*handle);
-        return CUBLAS_STATUS_SUCCESS;
-      },
-      [](cublasHandle_t handle) {
-        fake::require(!fake::runtime().ended, "cuBLAS is called after the end");
-        fake::at(handle);
-        fake::runtime().handles.erase(handle);
-        delete handle;
-        return CUBLAS_STATUS_SUCCESS;
-      },
-      [](cublasHandle_t handle, cudaStream_t stream) {
-        fake::at(handle).stream = stream;
-        return fake::blas("cublasSetStream");
-      },
-      [](cublasHandle_t handle, cublasMath_t) {
-        fake::at(handle);
-        return fake::blas("cublasSetMathMode");
-      },
-      [](cublasStatus_t) { return "words of cuBLAS"; },
-      [](cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
-         const void* alpha, const void* a, cudaDataType, int lda, const void* b, cudaDataType,
-         int ldb, const void* beta, void* c, cudaDataType, int ldc, cublasComputeType_t type,
-         cublasGemmAlgo_t) {
-        return fake::multiply(h,
-                              {ta == CUBLAS_OP_T, tb == CUBLAS_OP_T, m, n, k, lda, ldb, ldc, 1, 0,
-                               0, 0, a, b, c, 0, 0, type},
-                              alpha, beta);
-      },
-      [](cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
-         const void* alpha, const void* a, cudaDataType, int lda, long long step_a, const void* b,
-         cudaDataType, int ldb, long long step_b, const void* beta, void* c, cudaDataType, int ldc,
-         long long step_c, int batch, cublasComputeType_t type, cublasGemmAlgo_t) {
-        return fake::multiply(h,
-                              {ta == CUBLAS_OP_T, tb == CUBLAS_OP_T, m, n, k, lda, ldb, ldc, batch,
-                               step_a, step_b, step_c, a, b, c, 0, 0, type},
-                              alpha, beta);
-      },
-      [](cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
-         const void* alpha, const void* const a[], cudaDataType, int lda, const void* const b[],
-         cudaDataType, int ldb, const void* beta, void* const c[], cudaDataType, int ldc, int batch,
-         cublasComputeType_t type, cublasGemmAlgo_t) {
-        return fake::multiply(h,
-                              {ta == CUBLAS_OP_T, tb == CUBLAS_OP_T, m, n, k, lda, ldb, ldc, batch,
-                               -1, -1, -1, a, b, const_cast<void**>(c), 0, 0, type},
-                              alpha, beta);
-      },
-      [](cublasHandle_t h, int n, float* const a[], int lda, int* pivots, int* info, int batch) {
-        fake::at(h);
-        fake::runtime().factors.push_back({n, lda, 0, batch, a, nullptr, pivots, info});
-        return fake::blas("cublasSgetrfBatched");
-      },
-      [](cublasHandle_t h, int n, const float* const a[], int lda, const int* pivots,
-         float* const c[], int ldc, int* info, int batch) {
-        fake::at(h);
-        fake::runtime().factors.push_back({n, lda, ldc, batch, a, c, pivots, info});
-        return fake::blas("cublasSgetriBatched");
-      }};
+  static const Cublas functions{[](cublasHandle_t* handle) {
+                                  if (const auto status = fake::blas("cublasCreate")) return status;
+                                  *handle = new FakeHandle{nullptr};
+                                  fake::runtime().handles.insert(*handle);
+                                  return CUBLAS_STATUS_SUCCESS;
+                                },
+                                [](cublasHandle_t handle) {
+                                  fake::require(!fake::runtime().ended,
+                                                "cuBLAS is called after the end");
+                                  fake::at(handle);
+                                  fake::runtime().handles.erase(handle);
+                                  delete handle;
+                                  return CUBLAS_STATUS_SUCCESS;
+                                },
+                                [](cublasHandle_t handle, cudaStream_t stream) {
+                                  fake::at(handle).stream = stream;
+                                  return fake::blas("cublasSetStream");
+                                },
+                                [](cublasHandle_t handle, cublasMath_t) {
+                                  fake::at(handle);
+                                  return fake::blas("cublasSetMathMode");
+                                },
+                                [](cublasStatus_t) { return "words of cuBLAS"; },
+                                fake::multiply,
+                                fake::multiply,
+                                fake::multiply,
+                                fake::find_factors,
+                                fake::find_factors};
   return functions;
 }

@@ -12,24 +12,6 @@
 
 namespace dynet::fake {
 
-/// Arguments of a call to cublasGemm.
-struct Gemm {
-  bool transpose_a, transpose_b;
-  int m, n, k, lda, ldb, ldc, batch;
-  long long step_a, step_b, step_c;  ///< -1: matrices are where lists say, which follow
-  const void *a, *b;
-  void* c;
-  float alpha, beta;
-  cublasComputeType_t type;
-};
-
-/// The same of factors of matrices: what is to be inverted has `inverses`.
-struct Factors {
-  int n, lda, ldc, batch;
-  const void *matrices, *inverses;
-  const int *pivots, *info;
-};
-
 /// CUDA's runtime and cuBLAS as kernels/cuda/driver.cc calls them, of five devices: CUDA's number 1
 /// may not be used, number 4 is too old, and number 2 is the only one that reaches others. Memory
 /// is the heap's, and all work is done at once: this shows which calls are made, and what becomes
@@ -44,8 +26,7 @@ struct Runtime {
   int device = 0;
   bool ended = false;  ///< the runtime has ended before the program
   std::size_t left = std::size_t{1} << 36;
-  std::vector<Gemm> gemms;
-  std::vector<Factors> factors;
+  unsigned products = 0;
   /// Live objects: memory by address, with its device (-1: the host) and size; the rest by number.
   std::map<std::byte*, std::pair<int, std::size_t>> memory;
   std::set<const void*> streams, events, handles;
