@@ -12,7 +12,7 @@
 #include "examples/nlp/parser/train.h"
 #include "tests/examples/helpers.h"
 #include "tests/examples/model_checks.h"
-#include "tests/nn/naive.h"
+#include "tests/layers/naive.h"
 #include "tests/support/all_trees.h"
 #include "tests/support/catch.h"
 

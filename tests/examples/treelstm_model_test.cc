@@ -8,7 +8,7 @@
 #include "examples/nlp/treelstm/train.h"
 #include "tests/examples/helpers.h"
 #include "tests/examples/model_checks.h"
-#include "tests/nn/naive.h"
+#include "tests/layers/naive.h"
 #include "tests/support/catch.h"
 
 namespace treelstm_model_test {

@@ -199,9 +199,9 @@ def follow_trainer(build):
 
 
 def follow_layer(build):
-    build.compile(["dynet-like/layers/highway.cc", "dynet-like/layers/recurrent/mgu.cc", "tests/nn/highway_test.cc", "tests/nn/cells_test.cc"])
-    build.compile(["tests/nn/layers_save_test.cc"], define=[f'LIBRARY_HEADERS="{build.root}/dynet-like"'])
-    build.test(build.link("test-nn", targets=("test-main",)), ["*"])
+    build.compile(["dynet-like/layers/highway.cc", "dynet-like/layers/recurrent/mgu.cc", "tests/layers/highway_test.cc", "tests/layers/cells_test.cc"])
+    build.compile(["tests/layers/layers_save_test.cc"], define=[f'LIBRARY_HEADERS="{build.root}/dynet-like"'])
+    build.test(build.link("test-layers", targets=("test-main",)), ["*"])
     if build.settings["objects"]["cuda-emulation"]:
         build.compile(["tests/cuda/builders_test.cc"], define=[f'LIBRARY_HEADERS="{build.root}/dynet-like"'])
         only = ["dynet-like/layers/highway.cc", "dynet-like/layers/recurrent/mgu.cc", "tests/cuda/builders_test.cc"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants faults in the library, one at a time, and counts those that the tests of their module find.
 
-    cmake --preset dev && cmake --build --preset dev --target test-ops test-plan test-exec ...
+    cmake --preset dev && cmake --build --preset dev --target test-ops test-plan test-run ...
     python3 tests/faults/plant.py --build build/dev
 
 Each fault of tests/faults/*.txt is applied to a copy of its file. What includes that file is compiled

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/exec/random_graph.h"
+#include "tests/run/random_graph.h"
 #include "tests/support/choices.h"
 
 /// A way to run a program. All modes have the same values.

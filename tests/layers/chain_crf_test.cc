@@ -1,0 +1,232 @@
+#include <boost/serialization/vector.hpp>
+
+#include "tests/layers/naive_transformer.h"
+
+namespace chain_crf_test {
+
+using namespace dynet;
+
+namespace {
+
+constexpr float kForbidden = -std::numeric_limits<float>::infinity();
+
+ChainScores some_scores(unsigned tags, unsigned length, std::uint64_t key, bool whole = false,
+                        bool forbids = false) {
+  const RandomStream random(key);
+  std::uint64_t draws = 0;
+  const auto fill = [&](std::size_t n) {
+    std::vector<float> v;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double x = 2 * random.normal(draws++);
+      const bool never = forbids && random.uniform(draws++) < 0.2;
+      v.push_back(never ? kForbidden : static_cast<float>(whole ? std::round(x / 2) : x));
+    }
+    return v;
+  };
+  return {tags,       length,    fill(std::size_t{tags} * length), fill(std::size_t{tags} * tags),
+          fill(tags), fill(tags)};
+}
+
+std::vector<ScoredTags> all_sequences(const ChainScores& s) {
+  std::vector<ScoredTags> all = {{{}, 0}};
+  for (unsigned t = 0; t < s.length; ++t) {
+    std::vector<ScoredTags> longer;
+    for (const ScoredTags& y : all)
+      for (unsigned j = 0; j < s.tags; ++j) {
+        longer.push_back(y);
+        longer.back().score +=
+            t == 0 ? static_cast<double>(s.start[j]) : s.transition(t, y.tags.back(), j);
+        longer.back().score += s.emission(t, j);
+        longer.back().tags.push_back(j);
+      }
+    all = longer;
+  }
+  for (ScoredTags& y : all)
+    if (s.length > 0) y.score += static_cast<double>(s.stop[y.tags.back()]);
+  all.erase(std::remove_if(
+                all.begin(), all.end(),
+                [](const ScoredTags& y) { return !(y.score > static_cast<double>(kForbidden)); }),
+            all.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ScoredTags& a, const ScoredTags& b) { return a.score > b.score; });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("chain decoding: the n best of all sequences, in order, ties lexicographically") {
+  std::size_t ties = 0, checked = 0;
+  for (std::uint64_t key = 0; key < 60; ++key) {
+    const bool whole = key % 2 == 0;  // numbers of which many sums are equal
+    const ChainScores s =
+        some_scores(1 + key % 3, static_cast<unsigned>(key % 7), key, whole, key % 5 == 0);
+    const std::vector<ScoredTags> all = all_sequences(s);
+    for (const std::size_t n : {std::size_t{1}, std::size_t{3}, all.size(), all.size() + 2}) {
+      const std::vector<ScoredTags> best = best_sequences(s, n);
+      REQUIRE(best.size() == std::min(n, all.size()));
+      for (std::size_t k = 0; k < best.size(); ++k) {
+        CHECK(best[k].tags == all[k].tags);
+        CHECK(best[k].score == Approx(all[k].score).epsilon(1e-12));
+        ties += k > 0 && best[k].score == best[k - 1].score;
+        ++checked;
+      }
+    }
+  }
+  CHECK(checked > 3000);
+  CHECK(ties > 500);
+}
+
+TEST_CASE("chain decoding: samples come as often as they are probable") {
+  const ChainScores s = some_scores(3, 5, 42);
+  std::vector<ScoredTags> all = all_sequences(s);
+  double z = 0;
+  for (const ScoredTags& y : all) z += std::exp(y.score);
+  std::vector<std::vector<double>> expected(5, std::vector<double>(3, 0.0)), seen = expected;
+  for (const ScoredTags& y : all)
+    for (unsigned t = 0; t < 5; ++t) expected[t][y.tags[t]] += std::exp(y.score) / z;
+  constexpr unsigned kDraws = 20000;
+  for (unsigned k = 0; k < kDraws; ++k) {
+    const std::vector<unsigned> y = sample_sequence(s, k);
+    for (unsigned t = 0; t < 5; ++t) ++seen[t][y[t]];
+  }
+  CHECK(sample_sequence(s, 7) == sample_sequence(s, 7));
+  for (unsigned t = 0; t < 5; ++t) {
+    double chi = 0;
+    for (unsigned j = 0; j < 3; ++j) {
+      const double e = expected[t][j] * kDraws;
+      chi += (seen[t][j] - e) * (seen[t][j] - e) / e;
+    }
+    CHECK(chi < 13.8);  // of two degrees of freedom, one time in a thousand
+  }
+}
+
+TEST_CASE("chain decoding: where all is forbidden there is nothing, and of no words one sequence") {
+  ChainScores s = some_scores(2, 3, 1);
+  s.start = {kForbidden, kForbidden};
+  CHECK(best_sequences(s, 5).empty());
+  CHECK(sample_sequence(s, 1).empty());
+  s = some_scores(2, 0, 1);
+  REQUIRE(best_sequences(s, 5).size() == 1);
+  CHECK(best_sequences(s, 5)[0].tags.empty());
+  CHECK(best_sequences(s, 0).empty());
+}
+
+TEST_CASE("tag constraints: what each scheme allows") {
+  const auto follows = [](const TagConstraints& c, unsigned i, unsigned j) {
+    return bool(c.follows[j * c.tags + i]);
+  };
+  const TagConstraints bio = tag_constraints(TagScheme::bio, {"O", "B-X", "I-X", "B-Y", "I-Y"});
+  CHECK(follows(bio, 1, 2));
+  CHECK(follows(bio, 2, 2));
+  CHECK_FALSE(follows(bio, 0, 2));
+  CHECK_FALSE(follows(bio, 3, 2));
+  CHECK(follows(bio, 4, 1));
+  CHECK(bio.begins == std::vector<bool>{true, true, false, true, false});
+  CHECK(bio.ends == std::vector<bool>(5, true));
+  const TagConstraints iob1 = tag_constraints(TagScheme::iob1, {"O", "B-X", "I-X", "I-Y"});
+  CHECK(follows(iob1, 0, 2));
+  CHECK(follows(iob1, 3, 2));
+  CHECK_FALSE(follows(iob1, 0, 1));
+  CHECK_FALSE(follows(iob1, 3, 1));
+  CHECK(follows(iob1, 2, 1));
+  CHECK(iob1.begins == std::vector<bool>{true, false, true, true});
+  const TagConstraints bioes =
+      tag_constraints(TagScheme::bioes, {"O", "B-X", "I-X", "L-X", "U-X", "E-Y"});
+  CHECK(follows(bioes, 1, 3));
+  CHECK_FALSE(follows(bioes, 1, 5));
+  CHECK_FALSE(follows(bioes, 1, 0));
+  CHECK_FALSE(follows(bioes, 0, 3));
+  CHECK(follows(bioes, 3, 4));
+  CHECK(bioes.ends == std::vector<bool>{true, false, false, true, true, true});
+  const TagConstraints bmes = tag_constraints(TagScheme::bmes, {"B", "M", "E", "S"});
+  CHECK(follows(bmes, 1, 1));
+  CHECK_FALSE(follows(bmes, 2, 1));
+  CHECK(follows(bmes, 2, 3));
+  CHECK_THROWS_AS(tag_constraints(TagScheme::bmes, {"O"}), ArgumentError);
+  CHECK_THROWS_AS(tag_constraints(TagScheme::bio, {"X-B"}), ArgumentError);
+  CHECK_THROWS_AS(tag_constraints(TagScheme::bio, {""}), ArgumentError);
+}
+
+TEST_CASE("ChainCrf: forbidden transitions have probability zero and are never decoded") {
+  ParameterCollection model;
+  const std::vector<std::string> names = {"O", "B-X", "I-X"};
+  ChainCrf crf(model, ChainCrf::Settings{3, tag_constraints(TagScheme::bio, names)});
+  CHECK(model.parameter_count() == 9 + 3 + 3);
+  ComputationGraph g;
+  crf.new_graph(g);
+  const Expression scores = input(g, {3, 3}, {0, 0, 9, 0, 0, 5, 0, 0, 9});
+  CHECK(crf.best(scores) == std::vector<unsigned>{1, 2, 2});
+  CHECK(as_scalar(crf.log_prob(scores, std::vector<unsigned>{0, 0, 2}).value()) == kForbidden);
+  CHECK(as_vector(crf.marginals(scores).value())[2] == 0);
+  for (std::uint64_t key = 0; key < 100; ++key) {
+    const std::vector<unsigned> y = crf.sample(scores, key);
+    CHECK(y[0] != 2);
+    CHECK_FALSE((y[0] == 0 && y[1] == 2));
+  }
+  const std::vector<ScoredTags> best = crf.best(scores, 100);
+  CHECK(best.size() == 13);  // of the 27
+  double sum = 0;
+  for (const ScoredTags& y : best) {
+    sum += std::exp(static_cast<double>(as_scalar(crf.log_prob(scores, y.tags).value())));
+    CHECK(y.score - static_cast<double>(as_scalar(crf.log_partition(scores).value())) ==
+          Approx(as_scalar(crf.log_prob(scores, y.tags).value())).margin(1e-5));
+  }
+  CHECK(sum == Approx(1).epsilon(1e-5));
+}
+
+TEST_CASE("ChainCrf: mistakes name the function and leave the layer as it was") {
+  ParameterCollection model;
+  CHECK_THROWS_AS(ChainCrf(model, 0), ArgumentError);
+  CHECK_THROWS_AS(ChainCrf(model, ChainCrf::Settings{2, tag_constraints(TagScheme::bio, {"O"})}),
+                  ArgumentError);
+  CHECK(model.parameter_count() == 0);
+  ChainCrf crf(model, 2), empty;
+  ComputationGraph g;
+  const Expression scores = zeros(g, {2, 3});
+  CHECK_THROWS_WITH(crf.log_partition(scores),
+                    Catch::StartsWith("log_partition: call new_graph first"));
+  CHECK_THROWS_AS(empty.new_graph(g), ArgumentError);
+  crf.new_graph(g);
+  CHECK_THROWS_AS(crf.best(zeros(g, Dim({2, 3}, 2))), ArgumentError);
+  CHECK_THROWS_AS(crf.best(zeros(g, {3, 3})), ArgumentError);
+  CHECK_THROWS_AS(crf.log_partition(zeros(g, {3, 3})), ShapeError);
+  CHECK_THROWS_AS(crf.log_prob(scores, std::vector<unsigned>{0, 2, 0}), IndexError);
+  CHECK_THROWS_AS(crf.log_prob(scores, std::vector<unsigned>{0, 1}), ArgumentError);
+  CHECK(as_scalar(crf.log_partition(scores).value()) == Approx(3 * std::log(2.0)));
+}
+
+TEST_CASE("ChainCrf: settings come back from a file") {
+  const ChainCrf::Settings all{2, tag_constraints(TagScheme::bmes, {"B", "E"})};
+  const ChainCrf::Settings settings = naive::saved(all);
+  CHECK(settings.tags == 2);
+  CHECK(settings.allowed == all.allowed);
+}
+
+TEST_CASE("ChainCrf: learns which tags follow one another") {
+  // The words say nothing; the tags go round.
+  ParameterCollection model;
+  ChainCrf crf(model, 3);
+  SimpleSGDTrainer trainer(model, 0.5f);
+  float loss_value = 0;
+  for (int step = 0; step < 60; ++step) {
+    ComputationGraph g;
+    crf.new_graph(g);
+    std::vector<Expression> losses;
+    for (unsigned n = 4; n < 9; ++n) {
+      std::vector<unsigned> y(n);
+      for (unsigned t = 0; t < n; ++t) y[t] = t % 3;
+      losses.push_back(-crf.log_prob(zeros(g, {3, n}), y));
+    }
+    const Expression loss = average(losses);
+    loss_value = as_scalar(loss.value());
+    g.backward(loss);
+    trainer.update();
+  }
+  CHECK(loss_value < 1.5);
+  ComputationGraph g;
+  crf.new_graph(g, false);
+  CHECK(crf.best(zeros(g, {3, 7})) == std::vector<unsigned>{0, 1, 2, 0, 1, 2, 0});
+  CHECK(check_gradients(-crf.log_prob(zeros(g, {3, 4}), std::vector<unsigned>{0, 1, 2, 0})).ok());
+}
+
+}  // namespace chain_crf_test

@@ -1,0 +1,212 @@
+#include "tests/layers/naive_transformer.h"
+
+namespace linear_test {
+
+using namespace dynet;
+using naive::columns_of;
+using naive::difference;
+using naive::numbers;
+
+namespace {
+
+/// A layer in a graph: its output for x, which is a parameter so that gradients reach it.
+template <class Layer>
+void gradients_are_right(Layer& layer, ParameterCollection& model, unsigned size,
+                         std::size_t parameters) {
+  Parameter x = model.add_parameters({size, 3});
+  naive::spread(model, 50);
+  const auto loss = [&](ComputationGraph& cg, bool update) {
+    layer.new_graph(cg, update);
+    const Expression y = layer.apply(parameter(cg, x));
+    return sum_elems(cmult(tanh(y), input(cg, y.dim(), numbers(y.dim().size(), 9))));
+  };
+  check_slopes(loss, parameters + 1, 1);
+}
+
+/// For a sentence, its words alone, and two sentences as a batch.
+template <class Layer>
+void columns_stand_alone(Layer& layer, unsigned size) {
+  ComputationGraph cg;
+  layer.new_graph(cg);
+  const std::vector<float> xs = numbers(std::size_t{size} * 6, 3);
+  const Expression y = layer.apply(input(cg, Dim({size, 6}), xs));
+  const std::vector<float> values = as_vector(y.value());
+  const unsigned out = y.dim().rows();
+  CHECK(y.dim() == Dim({out, 6}));
+  const Expression batch = layer.apply(input(cg, Dim({size, 3}, 2), xs));
+  CHECK(batch.dim() == Dim({out, 3}, 2));
+  CHECK(as_vector(batch.value()) == values);
+  for (unsigned t = 0; t < 6; ++t) {
+    const std::vector<float> x(xs.begin() + t * size, xs.begin() + (t + 1) * size);
+    const Expression one = layer.apply(input(cg, Dim({size}), x));
+    CHECK(one.dim() == Dim({out}));
+    CHECK(as_vector(one.value()) ==
+          std::vector<float>(values.begin() + t * out, values.begin() + (t + 1) * out));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("linear: its formula, gradients and columns") {
+  for (const bool bias : {true, false}) {
+    ParameterCollection model;
+    Linear layer(model, {3, 4, bias});
+    naive::spread(model);
+    const std::vector<float> x = numbers(15, 2);
+    {
+      ComputationGraph cg;
+      layer.new_graph(cg);
+      naive::Reader reader(model);
+      CHECK(difference(reader.linear(columns_of(x, 3), bias),
+                       as_vector(layer.apply(input(cg, {3, 5}, x)).value())) < 1e-6);
+      CHECK(reader.done());
+      CHECK_THROWS_AS(layer.apply(input(cg, {4}, numbers(4, 1))), ShapeError);
+    }
+    columns_stand_alone(layer, 3);
+    gradients_are_right(layer, model, 3, bias ? 2 : 1);
+  }
+}
+
+TEST_CASE("embedding: rows of a table, and scores by the same table") {
+  ParameterCollection model;
+  Embedding layer(model, {7, 3});
+  const std::vector<unsigned> words = {4, 0, 4, 6, 1};
+  const auto row = [&](unsigned w) { return as_vector(layer.table().row(w)); };
+  ComputationGraph cg;
+  layer.new_graph(cg);
+  const Expression x = layer.apply(words);
+  CHECK(x.dim() == Dim({3, 5}));
+  std::vector<float> expected;
+  for (const unsigned w : words)
+    for (const float v : row(w)) expected.push_back(v);
+  CHECK(as_vector(x.value()) == expected);
+  CHECK(layer.apply({2}).dim() == Dim({3}));
+  CHECK(as_vector(layer.apply({2}).value()) == row(2));
+
+  const Expression scores = layer.logits(x);
+  CHECK(scores.dim() == Dim({7, 5}));
+  const std::vector<float> values = as_vector(scores.value());
+  for (unsigned t = 0; t < 5; ++t)
+    for (unsigned w = 0; w < 7; ++w) {
+      double sum = 0;
+      for (unsigned i = 0; i < 3; ++i) sum += double(row(w)[i]) * double(expected[t * 3 + i]);
+      CHECK(double(values[t * 7 + w]) == Approx(sum).margin(1e-6));
+    }
+  CHECK(layer.logits(layer.apply({2})).dim() == Dim({7}));
+  check_slopes(sum_elems(tanh(scores * 3)), 1);
+  CHECK_THROWS_AS(layer.apply({7}), IndexError);
+  CHECK_THROWS_WITH(layer.apply({}), Catch::Contains("needs a word"));
+  ComputationGraph fixed;
+  layer.new_graph(fixed, false);
+  CHECK(check_gradients(sum_elems(layer.logits(layer.apply(words)))).parameters == 0);
+}
+
+TEST_CASE("norms: their formulas, gradients and columns") {
+  for (const bool rms : {false, true})
+    for (const bool bias : {true, false})
+      for (const float epsilon : {1e-5f, 0.3f}) {
+        CAPTURE(rms, bias, epsilon);
+        TransformerSettings how;
+        how.rms_norm = rms;
+        how.bias = bias;
+        how.epsilon = epsilon;
+        const auto check = [&](auto layer, ParameterCollection& model) {
+          naive::spread(model);
+          const std::vector<float> x = numbers(20, 2);
+          {
+            ComputationGraph cg;
+            layer.new_graph(cg);
+            naive::Reader reader(model);
+            CHECK(difference(reader.norm(columns_of(x, 5), how),
+                             as_vector(layer.apply(input(cg, {5, 4}, x)).value())) < 1e-5);
+            CHECK(reader.done());
+            CHECK_THROWS_AS(layer.apply(input(cg, {4, 5}, x)), ShapeError);
+          }
+          columns_stand_alone(layer, 5);
+          gradients_are_right(layer, model, 5, !rms && bias ? 2 : 1);
+        };
+        ParameterCollection model;
+        if (rms)
+          check(RMSNorm(model, {5, epsilon}), model);
+        else
+          check(LayerNorm(model, {5, bias, epsilon}), model);
+      }
+}
+
+TEST_CASE("feed-forward: its formulas, gradients, columns and dropout") {
+  for (const Activation a : {Activation::relu, Activation::gelu, Activation::swiglu})
+    for (const bool bias : {true, false}) {
+      CAPTURE(int(a), bias);
+      ParameterCollection model;
+      FeedForward layer(model, {3, 5, a, bias});
+      naive::spread(model);
+      const std::vector<float> x = numbers(12, 2);
+      {
+        ComputationGraph cg;
+        layer.new_graph(cg);
+        naive::Reader reader(model);
+        CHECK(difference(reader.feed_forward(columns_of(x, 3), a, bias),
+                         as_vector(layer.apply(input(cg, {3, 4}, x)).value())) < 1e-5);
+        CHECK(reader.done());
+        layer.set_dropout(0.5f);
+        const Expression y = layer.apply(input(cg, {3, 4}, x));
+        CHECK(naive::dropouts(y) == std::vector<std::size_t>{20});
+        layer.disable_dropout();
+        const std::size_t from = cg.size();
+        CHECK(naive::dropouts(layer.apply(input(cg, {3, 4}, x)), from).empty());
+      }
+      columns_stand_alone(layer, 3);
+      gradients_are_right(layer, model, 3, (a == Activation::swiglu ? 3 : 2) * (bias ? 2 : 1));
+    }
+}
+
+TEST_CASE("layers of transformers: what is wrong is said, and changes nothing") {
+  ParameterCollection model;
+  CHECK_THROWS_WITH(Linear(model, {0, 2}), Catch::Contains("of a size above zero, got 0 and 2"));
+  CHECK_THROWS_WITH(Embedding(model, {3, 0}), Catch::Contains("of a size above zero"));
+  CHECK_THROWS_WITH(LayerNorm(model, {0}), Catch::Contains("needs a size"));
+  CHECK_THROWS_WITH(LayerNorm(model, {2, true, -1.0f}), Catch::Contains("not below zero"));
+  CHECK_THROWS_WITH(RMSNorm(model, {2, 0.0f}), Catch::Contains("above zero"));
+  CHECK_THROWS_WITH(RMSNorm(model, {2, INFINITY}), Catch::Contains("finite"));
+  CHECK_THROWS_WITH(FeedForward(model, {2, 0}), Catch::Contains("sizes above zero, got 2 and 0"));
+  CHECK(model.parameters_list().empty());
+  CHECK(model.lookup_parameters_list().empty());
+  ComputationGraph cg;
+  const Expression x = input(cg, {2}, {1, 2});
+  const auto check = [&](auto layer) {
+    decltype(layer) empty;
+    CHECK_THROWS_WITH(empty.new_graph(cg), Catch::Contains("the layer is empty"));
+    if constexpr (std::is_same_v<decltype(layer), Embedding>) {
+      CHECK_THROWS_WITH(layer.apply({1}), Catch::Contains("call new_graph first"));
+      CHECK_THROWS_WITH(layer.logits(x), Catch::Contains("call new_graph first"));
+    } else {
+      CHECK_THROWS_WITH(layer.apply(x), Catch::Contains("call new_graph first"));
+      layer.new_graph(cg);
+      CHECK_THROWS_AS(layer.apply(input(cg, {3}, {1, 2, 3})), ShapeError);
+      CHECK(layer.apply(x).dim() == Dim({2}));
+    }
+  };
+  check(Linear(model, {2, 2}));
+  check(Embedding(model, {3, 2}));
+  check(LayerNorm(model, {2}));
+  check(RMSNorm(model, {2}));
+  FeedForward feed_forward(model, {2, 2});
+  check(feed_forward);
+  for (const float rate : {-0.1f, 1.0f, NAN})
+    CHECK_THROWS_WITH(feed_forward.set_dropout(rate), Catch::Contains("at least 0 and below 1"));
+}
+
+TEST_CASE("layers of transformers: settings are saved") {
+  const auto linear = naive::saved(Linear::Settings{3, 4, false});
+  CHECK((linear.input == 3 && linear.output == 4 && !linear.bias));
+  const auto embedding = naive::saved(Embedding::Settings{3, 4});
+  CHECK((embedding.words == 3 && embedding.size == 4));
+  const auto layer = naive::saved(LayerNorm::Settings{3, false, 0.5f});
+  CHECK((layer.size == 3 && !layer.bias && layer.epsilon == 0.5f));
+  const auto rms = naive::saved(RMSNorm::Settings{3, 0.5f});
+  CHECK((rms.size == 3 && rms.epsilon == 0.5f));
+  const auto ff = naive::saved(FeedForward::Settings{3, 4, Activation::swiglu, false});
+  CHECK((ff.size == 3 && ff.hidden == 4 && ff.activation == Activation::swiglu && !ff.bias));
+}
+
+}  // namespace linear_test

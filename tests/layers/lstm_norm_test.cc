@@ -1,0 +1,92 @@
+#include "tests/layers/naive.h"
+
+namespace lstm_norm_test {
+
+using namespace dynet;
+
+namespace {
+
+using Numbers = naive::Vector;
+
+Numbers normalized(Numbers v, const Numbers& gain, const Numbers& bias) {
+  double mean = 0, variance = 0;
+  for (double x : v) mean += x / static_cast<double>(v.size());
+  for (double x : v) variance += (x - mean) * (x - mean) / static_cast<double>(v.size());
+  for (std::size_t i = 0; i < v.size(); ++i)
+    v[i] = gain[i] * (v[i] - mean) / std::sqrt(variance) + bias[i];
+  return v;
+}
+
+// Parameters away from where the constructor puts them, so that each one counts.
+void spread(VanillaLSTMBuilder& lstm) {
+  unsigned seed = 1;
+  for (Parameter p : lstm.get_parameter_collection().parameters_list())
+    p.set_value(naive::numbers(static_cast<unsigned>(p.dim().size()), seed++));
+}
+
+}  // namespace
+
+TEST_CASE("an LSTM with layer normalization computes what the paper says") {
+  const unsigned in = 3, hidden = 4;
+  ParameterCollection pc;
+  VanillaLSTMBuilder lstm(1, in, hidden, pc, true, 0.5f);
+  spread(lstm);
+  const std::vector<Parameter> p = lstm.get_parameter_collection().parameters_list();
+  REQUIRE(p.size() == 9);
+  const auto w = [&](unsigned k) { return naive::to_double(as_vector(p[k].values())); };
+  ComputationGraph g;
+  lstm.new_graph(g);
+  lstm.start_new_sequence();
+  Numbers h, c(hidden, 0.0);
+  const Numbers bias = w(2);
+  for (unsigned t = 0; t < 4; ++t) {
+    const std::vector<float> x = naive::numbers(in, 50 + t);
+    const std::vector<float> y = as_vector(lstm.add_input(input(g, {in}, x)).value());
+    Numbers sums = normalized(naive::times(p[0], naive::to_double(x)), w(5), w(6));
+    if (t > 0) {
+      const Numbers more = normalized(naive::times(p[1], h), w(3), w(4));
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += bias[i];
+    for (unsigned i = 0; i < hidden; ++i)
+      c[i] = naive::logistic(sums[i]) * std::tanh(sums[3 * hidden + i]) +
+             naive::logistic(sums[hidden + i] + 0.5) * c[i];
+    const Numbers out = normalized(c, w(7), w(8));
+    h.resize(hidden);
+    for (unsigned i = 0; i < hidden; ++i) {
+      h[i] = naive::logistic(sums[2 * hidden + i]) * std::tanh(out[i]);
+      CHECK(y[i] == Approx(h[i]).margin(1e-5));
+    }
+  }
+}
+
+TEST_CASE("an LSTM with layer normalization has right gradients, batched or not") {
+  ParameterCollection pc;
+  VanillaLSTMBuilder lstm(2, 3, 4, pc, true);
+  spread(lstm);
+  for (const unsigned batch : {1u, 3u}) {
+    ComputationGraph g;
+    lstm.new_graph(g);
+    lstm.start_new_sequence();
+    Expression y;
+    for (unsigned t = 0; t < 3; ++t)
+      y = lstm.add_input(input(g, Dim({3}, batch), naive::numbers(3 * batch, 70 + t)));
+    CHECK(y.dim() == Dim({4}, batch));
+    const GradientReport report = check_gradients(sum_batches(sum_elems(square(y))));
+    INFO(report);
+    CHECK(report.ok(1e-5));
+    CHECK(report.parameters == 18);
+  }
+}
+
+TEST_CASE("layer normalization is among the settings of an LSTM") {
+  ParameterCollection a, b;
+  const VanillaLSTMBuilder lstm(1, 2, 3, a, true, 0.25f);
+  VanillaLSTMBuilder again(b, lstm.settings());
+  CHECK(again.settings().ln_lstm);
+  CHECK(again.settings().forget_bias == 0.25f);
+  CHECK(a.parameter_count() == b.parameter_count());
+  CHECK(a.parameter_count() == 12 * (2 + 3 + 1) + 4 * 12 + 2 * 3);
+}
+
+}  // namespace lstm_norm_test

@@ -1,0 +1,571 @@
+// After an error in the middle a builder is what it was, and goes on.
+
+#include "tests/layers/naive.h"
+
+namespace safety_test {
+
+using namespace dynet;
+using naive::difference;
+using naive::numbers;
+
+namespace {
+
+constexpr unsigned kIn = 3, kHidden = 4, kLayers = 2;
+const float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+struct BuilderKind {
+  std::string name;
+  std::function<std::unique_ptr<RNNBuilder>(ParameterCollection&)> make;
+};
+
+const std::vector<BuilderKind>& kinds() {
+  const auto make = []<class T>(auto... options) {
+    return [=](ParameterCollection& pc) -> std::unique_ptr<RNNBuilder> {
+      return std::make_unique<T>(kLayers, kIn, kHidden, pc, options...);
+    };
+  };
+  static const std::vector<BuilderKind> all{
+      {"SimpleRNN", make.operator()<SimpleRNNBuilder>()},
+      {"SimpleRNN with lags", make.operator()<SimpleRNNBuilder>(true)},
+      {"VanillaLSTM", make.operator()<VanillaLSTMBuilder>()},
+      {"VanillaLSTM, normalized", make.operator()<VanillaLSTMBuilder>(true)},
+      {"CompactVanillaLSTM", make.operator()<CompactVanillaLSTMBuilder>()},
+      {"SparseLSTM", make.operator()<SparseLSTMBuilder>()},
+      {"CoupledLSTM", make.operator()<CoupledLSTMBuilder>()},
+      {"FastLSTM", make.operator()<FastLSTMBuilder>()},
+      {"DeepLSTM", make.operator()<DeepLSTMBuilder>()},
+      {"GRU", make.operator()<GRUBuilder>()},
+  };
+  return all;
+}
+
+/// Everything that a builder shows of itself.
+std::vector<long> seen(const RNNBuilder& b, int steps) {
+  std::vector<long> all{b.state()};
+  const auto add = [&](const std::vector<Expression>& list) {
+    all.push_back(-static_cast<long>(list.size()));
+    for (const Expression& e : list) all.push_back(static_cast<long>(e.i));
+  };
+  for (int t = -1; t < steps; ++t) {
+    add(b.get_s(RNNPointer(t)));
+    add(b.get_h(RNNPointer(t)));
+    if (t >= 0) all.push_back(b.get_head(RNNPointer(t)));
+  }
+  CHECK_THROWS_AS(b.get_s(RNNPointer(steps)), ArgumentError);
+  add(b.final_s());
+  add(b.final_h());
+  if (b.state() >= 0) all.push_back(static_cast<long>(b.back().i));
+  return all;
+}
+
+/// A sequence in one graph, and everything that can go wrong with it.
+struct Bench {
+  ComputationGraph g, foreign;
+  Expression stale, of_foreign = input(foreign, {kIn}, {1, 2, 3});
+
+  Bench() {
+    ComputationGraph gone;
+    stale = input(gone, {kHidden}, numbers(kHidden, 3));
+  }
+  Expression x(int t, unsigned size = kIn, unsigned batch = 1) {
+    return input(g, Dim({size}, batch), numbers(size * batch, 40 + static_cast<unsigned>(t)));
+  }
+
+  /// Mistakes with a builder that has made some steps.
+  std::vector<std::function<void(RNNBuilder&)>> mistakes(unsigned components) {
+    std::vector<Expression> part_stale;
+    for (unsigned k = 0; k < components; ++k) part_stale.push_back(x(9, kHidden));
+    part_stale.back() = stale;
+    const std::vector<Expression> outputs_stale{x(9, kHidden), stale};
+    using B = RNNBuilder&;
+    return {
+        [this](B b) { b.add_input(x(1, kIn + 1)); },
+        [this](B b) { b.add_input(stale); },
+        [this](B b) { b.add_input(of_foreign); },
+        [](B b) { b.add_input(Expression()); },
+        [this](B b) { b.add_input(RNNPointer(100), x(1)); },
+        [this](B b) { b.add_input(RNNPointer(0), x(1, 1)); },
+        [this](B b) { b.add_masked_input(x(1), stale); },
+        [this](B b) { b.add_masked_input(x(1, kIn, 3), x(2, 1, 2)); },
+        [this](B b) { b.add_masked_input(x(1, 1), x(2, 1)); },
+        [this, part_stale](B b) { b.set_s(b.state(), part_stale); },
+        [this](B b) { b.set_s(b.state(), {x(1, kHidden)}); },
+        [outputs_stale](B b) { b.set_h(b.state(), outputs_stale); },
+        [](B b) { b.set_h(b.state(), {}); },
+        [this](B b) { b.start_new_sequence({x(1, kHidden)}); },
+        [](B b) { b.get_head(RNNPointer(-1)); },
+        [](B b) { b.set_dropout(kNaN); },
+        [](B b) { b.set_dropout(0.5f, -1.0f); },
+        [this](B b) {
+          if (auto* lags = dynamic_cast<SimpleRNNBuilder*>(&b))
+            lags->add_auxiliary_input(x(1), x(2, kHidden + 1));
+          else
+            throw ArgumentError("there are no lags");
+        },
+        [](B b) {
+          if (auto* lstm = dynamic_cast<VanillaLSTMBuilder*>(&b)) lstm->set_weightnoise(kNaN);
+          throw ArgumentError("there is no noise");
+        },
+        [](B b) {
+          ParameterCollection other;
+          b.copy(VanillaLSTMBuilder(kLayers + 1, kIn, kHidden, other));
+        },
+    };
+  }
+};
+
+/// A graph in which a parameter that is not a number is an error where it is put in.
+struct CheckingGraph {
+  ComputationGraph g;
+  CheckingGraph() {
+    g.set_immediate_compute(true);
+    g.set_check_validity(true);
+  }
+};
+
+/// Calls f(k) with parameter k not being a number, for each.
+template <class F>
+void with_bad_parameters(const ParameterCollection& pc, F f) {
+  auto all = pc.parameters_list();
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const std::vector<float> good = as_vector(all[k].values());
+    std::vector<float> bad = good;
+    bad[0] = kNaN;
+    all[k].set_value(bad);
+    f(k);
+    all[k].set_value(good);
+  }
+}
+
+std::vector<double> numbers_of(const Expression& e) {
+  return naive::to_double(as_vector(e.value()));
+}
+
+}  // namespace
+
+TEST_CASE("after any mistake a recurrent network has the steps that it had, and goes on") {
+  for (const BuilderKind& kind : kinds())
+    for (const bool dropout : {false, true}) {
+      CAPTURE(kind.name, dropout);
+      ParameterCollection pc;
+      const auto disturbed = kind.make(pc), calm = kind.make(pc);
+      calm->copy(*disturbed);
+      if (dropout) disturbed->set_dropout(0.3f, 0.2f);
+      Bench bench;
+      ComputationGraph alone;
+      disturbed->new_graph(bench.g);
+      calm->new_graph(alone);
+      disturbed->start_new_sequence();
+      calm->start_new_sequence();
+      const auto mistakes = bench.mistakes(disturbed->num_h0_components());
+      for (int t = 0; t < 4; ++t) {
+        for (std::size_t k = 0; k < mistakes.size(); ++k) {
+          CAPTURE(t, k);
+          const auto before = seen(*disturbed, t);
+          CHECK_THROWS_AS(mistakes[k](*disturbed), Error);
+          CHECK(seen(*disturbed, t) == before);
+        }
+        const RNNPointer from(t == 3 ? 1 : t - 1);
+        const Expression y = disturbed->add_input(from, bench.x(t));
+        const Expression z =
+            calm->add_input(from, input(alone, {kIn}, numbers(kIn, 40 + static_cast<unsigned>(t))));
+        if (dropout) continue;
+        CHECK(difference(numbers_of(z), as_vector(y.value())) < 1e-6);
+      }
+      if (dropout) continue;
+      for (int t = 0; t < 4; ++t) {
+        const auto a = disturbed->get_s(RNNPointer(t)), b = calm->get_s(RNNPointer(t));
+        REQUIRE(a.size() == b.size());
+        for (std::size_t k = 0; k < a.size(); ++k)
+          CHECK(difference(numbers_of(b[k]), as_vector(a[k].value())) < 1e-6);
+      }
+    }
+}
+
+TEST_CASE("an error in an upper layer takes back what lower layers did") {
+  for (const BuilderKind& kind : kinds()) {
+    CAPTURE(kind.name);
+    ParameterCollection pc;
+    const auto b = kind.make(pc);
+    Bench bench;
+    b->new_graph(bench.g);
+    b->start_new_sequence();
+    const Expression first = b->add_input(bench.x(0));
+    std::vector<Expression> s = b->final_s();
+    s.back() = bench.x(1, kHidden + 1);  // the output of the upper layer
+    b->set_s(RNNPointer(0), s);
+    const auto before = seen(*b, 2);
+    for (int k = 0; k < 3; ++k) {
+      CHECK_THROWS_AS(b->add_input(bench.x(1)), Error);
+      CHECK_THROWS_AS(b->add_masked_input(bench.x(1), bench.x(2, 1)), Error);
+      CHECK(seen(*b, 2) == before);
+    }
+    const Expression again = b->add_input(RNNPointer(-1), bench.x(0));
+    CHECK(difference(numbers_of(first), as_vector(again.value())) < 1e-6);
+    CHECK(b->state() == 2);
+  }
+}
+
+TEST_CASE("a step that fails leaves no dropout masks of its batch behind") {
+  for (const BuilderKind& kind : kinds()) {
+    CAPTURE(kind.name);
+    ParameterCollection pc;
+    const auto b = kind.make(pc);
+    b->set_dropout(0.5f);
+    Bench bench;
+    b->new_graph(bench.g);
+    b->start_new_sequence();
+    CHECK_THROWS_AS(b->add_input(bench.x(1, kIn + 1, 3)), Error);
+    CHECK(b->add_input(bench.x(1, kIn, 2)).dim().bd == 2);
+    // Those of the sequence stay when drawing others fails.
+    ComputationGraph other;
+    std::optional<ComputationGraph> gone(std::in_place);
+    b->new_graph(*gone);
+    b->start_new_sequence();
+    b->set_dropout_masks(2);
+    CHECK_THROWS_AS(b->set_dropout_masks(0), ArgumentError);
+    CHECK(b->add_input(input(*gone, Dim({kIn}, 2), numbers(2 * kIn, 1))).dim().bd == 2);
+    gone.reset();
+    CHECK_THROWS_AS(b->set_dropout_masks(3), StaleExpressionError);
+    b->new_graph(other);
+    b->start_new_sequence();
+    CHECK(b->add_input(input(other, Dim({kIn}, 4), numbers(4 * kIn, 1))).dim().bd == 4);
+  }
+}
+
+TEST_CASE("an auxiliary input that fails is not there in the next step") {
+  ParameterCollection pc;
+  SimpleRNNBuilder disturbed(kLayers, kIn, kHidden, pc, true),
+      calm(kLayers, kIn, kHidden, pc, true);
+  calm.copy(disturbed);
+  Bench bench;
+  for (SimpleRNNBuilder* b : {&disturbed, &calm}) {
+    b->new_graph(bench.g);
+    b->start_new_sequence();
+  }
+  {
+    const Expression wrong = bench.x(5, kHidden + 1);
+    CHECK_THROWS_AS(disturbed.add_auxiliary_input(bench.x(0), wrong), ShapeError);
+    CHECK_THROWS_AS(disturbed.add_auxiliary_input(bench.x(0, 1), bench.x(5, kHidden)), ShapeError);
+  }
+  const Expression y = disturbed.add_input(bench.x(0)), z = calm.add_input(bench.x(0));
+  CHECK(difference(numbers_of(z), as_vector(y.value())) < 1e-6);
+}
+
+TEST_CASE("a builder stays in its graph when it cannot be put into another") {
+  for (const BuilderKind& kind : kinds()) {
+    CAPTURE(kind.name);
+    ParameterCollection pc;
+    const auto b = kind.make(pc);
+    Bench bench;
+    b->new_graph(bench.g);
+    b->start_new_sequence();
+    const std::vector<double> first = numbers_of(b->add_input(bench.x(0)));
+    CheckingGraph checking;
+    with_bad_parameters(b->get_parameter_collection(), [&](std::size_t k) {
+      CAPTURE(k);
+      const auto before = seen(*b, 1);
+      CHECK_THROWS_AS(b->new_graph(checking.g), NumericError);
+      CHECK(seen(*b, 1) == before);
+    });
+    b->add_input(RNNPointer(-1), bench.x(0));
+    CHECK(difference(first, as_vector(b->back().value())) < 1e-6);
+    b->new_graph(checking.g);
+    b->start_new_sequence();
+    CHECK(b->add_input(input(checking.g, {kIn}, numbers(kIn, 40))).value().is_valid());
+  }
+}
+
+TEST_CASE("networks in both directions and of characters ask for a graph after a failed one") {
+  ParameterCollection pc;
+  BiRNNBuilder<GRUBuilder> both(kLayers, kIn, 2 * kHidden, pc);
+  C2WBuilder words(5, 1, kIn, 2 * kHidden, pc);
+  BidirectionalTreeLSTMBuilder tree(1, kHidden, kHidden, pc);
+  Bench bench;
+  const std::vector<Expression> xs{bench.x(0), bench.x(1), bench.x(2)};
+  const auto use = [&](ComputationGraph& g) {
+    std::vector<Expression> in;
+    for (unsigned t : {0u, 1u, 2u}) in.push_back(input(g, {kIn}, numbers(kIn, 40 + t)));
+    std::vector<double> all = numbers_of(both.transduce(in)[1]);
+    for (double v : numbers_of(words.compose({1, 2, 4}))) all.push_back(v);
+    tree.start_new_sequence();
+    tree.add_input(0, {}, input(g, {kHidden}, numbers(kHidden, 1)));
+    for (double v : numbers_of(tree.add_input(1, {0}, Expression()))) all.push_back(v);
+    return all;
+  };
+  const auto put = [&](ComputationGraph& g) {
+    both.new_graph(g);
+    words.new_graph(g);
+    tree.new_graph(g);
+  };
+  put(bench.g);
+  const std::vector<double> expected = use(bench.g);
+  CheckingGraph checking;
+  const auto check = [&](const ParameterCollection& of, auto& builder, auto use_it) {
+    with_bad_parameters(of, [&](std::size_t) {
+      CHECK_THROWS_AS(builder.new_graph(checking.g), NumericError);
+      CHECK_THROWS_AS(use_it(), ArgumentError);
+    });
+  };
+  check(both.get_parameter_collection(), both, [&] { both.transduce(xs); });
+  check(words.get_parameter_collection(), words, [&] { words.compose({1}); });
+  check(tree.get_parameter_collection(), tree, [&] { tree.start_new_sequence(); });
+  put(bench.g);
+  // Errors in the middle of a sequence, a word and a tree do no harm.
+  CHECK_THROWS_AS(both.transduce({bench.x(0), bench.stale, bench.x(2)}), Error);
+  CHECK_THROWS_AS(both.transduce({bench.x(0), bench.x(1, kIn + 1)}), Error);
+  CHECK_THROWS_AS(both.transduce(xs, {bench.x(0, 1), bench.stale, bench.x(0, 1)}), Error);
+  CHECK_THROWS_AS(both.set_dropout(kNaN), ArgumentError);
+  CHECK_THROWS_AS(words.compose({1, 5}), IndexError);
+  CHECK_THROWS_AS(words.set_dropout(0.1f, kNaN), ArgumentError);
+  tree.start_new_sequence();
+  tree.add_input(0, {}, bench.x(1, kHidden));
+  CHECK_THROWS_AS(tree.add_input(1, {0}, bench.stale), Error);
+  const std::vector<double> got = use(bench.g);
+  REQUIRE(got.size() == expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(expected[i]).margin(1e-6));
+}
+
+namespace {
+
+template <class Builder, class... N>
+void check_tree(unsigned in, N... n) {
+  ParameterCollection pc;
+  Builder b(n..., kLayers, in, kHidden, pc);
+  Bench bench;
+  b.new_graph(bench.g);
+  b.start_new_sequence();
+  const auto build = [&](int first) {
+    b.add_input(first, {}, bench.x(1, in));
+    b.add_input(first + 1, {}, bench.x(2, in));
+    return numbers_of(b.add_input(first + 2, {first, first + 1}, bench.x(3, in)));
+  };
+  const std::vector<double> expected = build(0);
+  const auto state = [&] {
+    std::vector<long> all;
+    for (int id = 0; id < 3; ++id)
+      for (const Expression& e : b.get_s(id)) all.push_back(static_cast<long>(e.i));
+    for (const Expression& e : b.final_s()) all.push_back(static_cast<long>(e.i));
+    all.push_back(static_cast<long>(b.back().i));
+    return all;
+  };
+  const auto before = state();
+  const std::vector<std::function<void()>> mistakes{
+      [&] {
+        b.add_input(3, {0, 1}, bench.x(1, in + 1));
+      },
+      [&] {
+        b.add_input(3, {0, 1}, bench.stale);
+      },
+      [&] { b.add_input(3, {}, bench.x(1, in + 1)); },
+      [&] {
+        b.add_input(3, {0, 7}, bench.x(1, in));
+      },
+      [&] { b.add_input(3, {}, Expression()); },
+      [&] { b.add_input(2, {}, bench.x(1, in)); },
+      [&] { b.add_input(-1, {}, bench.x(1, in)); },
+      [&] { b.set_num_elements(-1); },
+      [&] { b.get_s(3); },
+  };
+  for (const auto& mistake : mistakes) {
+    CHECK_THROWS_AS(mistake(), Error);
+    CHECK(state() == before);
+    CHECK_THROWS_AS(b.get_h(3), ArgumentError);
+  }
+  const std::vector<double> again = build(3);
+  for (std::size_t i = 0; i < again.size(); ++i)
+    CHECK(again[i] == Approx(expected[i]).margin(1e-6));
+  if (std::is_same_v<Builder, BidirectionalTreeLSTMBuilder>) return;
+  CheckingGraph checking;
+  const auto now = state();
+  with_bad_parameters(pc, [&](std::size_t k) {
+    CAPTURE(k);
+    CHECK_THROWS_AS(b.new_graph(checking.g), NumericError);
+    CHECK(state() == now);
+  });
+  const std::vector<double> last = build(6);
+  for (std::size_t i = 0; i < last.size(); ++i) CHECK(last[i] == Approx(expected[i]).margin(1e-6));
+}
+
+}  // namespace
+
+TEST_CASE("after any mistake a tree has the nodes that it had, and goes on") {
+  check_tree<NaryTreeLSTMBuilder>(kIn, 2u);
+  check_tree<ChildSumTreeLSTMBuilder>(kIn);
+  check_tree<UnidirectionalTreeLSTMBuilder>(kHidden);
+  check_tree<BidirectionalTreeLSTMBuilder>(kHidden);
+}
+
+TEST_CASE("a softmax layer stays in its graph when it cannot be put into another") {
+  ParameterCollection pc;
+  StandardSoftmaxBuilder standard(kIn, 4, pc);
+  const TreeSoftmaxBuilder::Settings classes{kIn, true, 5, {{-1, -2}, {0, 1}, {2, 3, 4}}};
+  const TreeSoftmaxBuilder::Settings paths{kIn, true, 5, {{-1, 4}, {0, -2, 1}, {2, 3}}};
+  ClassFactoredSoftmaxBuilder factored(pc, classes);
+  HierarchicalSoftmaxBuilder hierarchical(pc, paths);
+  Bench bench;
+  for (SoftmaxBuilder* b :
+       std::initializer_list<SoftmaxBuilder*>{&standard, &factored, &hierarchical}) {
+    b->new_graph(bench.g);
+    const auto use = [&] {
+      std::vector<double> all = numbers_of(b->full_log_distribution(bench.x(1)));
+      for (double v : numbers_of(b->neg_log_softmax(bench.x(1, kIn, 2), {1, 3}))) all.push_back(v);
+      return all;
+    };
+    const std::vector<double> expected = use();
+    CheckingGraph checking;
+    const auto check = [&] {
+      const std::vector<double> got = use();
+      REQUIRE(got.size() == expected.size());
+      for (std::size_t i = 0; i < got.size(); ++i)
+        CHECK(got[i] == Approx(expected[i]).margin(1e-6));
+    };
+    with_bad_parameters(b->get_parameter_collection(), [&](std::size_t) {
+      CHECK_THROWS_AS(b->new_graph(checking.g), NumericError);
+    });
+    check();
+    const unsigned unknown = 9;
+    CHECK_THROWS_AS(b->neg_log_softmax(bench.x(1), unknown), Error);
+    CHECK_THROWS_AS(b->neg_log_softmax(bench.x(1, kIn, 2), {1, 2, 3}), Error);
+    CHECK_THROWS_AS(b->full_logits(bench.x(1, kIn + 1)), Error);
+    CHECK_THROWS_AS(b->full_logits(bench.stale), Error);
+    CHECK_THROWS_AS(b->sample(bench.x(1, kIn, 2)), ArgumentError);
+    check();
+  }
+}
+
+TEST_CASE("a builder that cannot be made leaves the collection as it was") {
+  ParameterCollection pc;
+  const auto fails = [&](auto make) {
+    CHECK_THROWS_AS(make(), ArgumentError);
+    CHECK(pc.size() == 0);
+  };
+  fails([&] { SimpleRNNBuilder(0, 2, 3, pc); });
+  fails([&] { VanillaLSTMBuilder(0, 2, 3, pc); });
+  fails([&] { VanillaLSTMBuilder(1, 2, 3, pc, false, kNaN); });
+  fails([&] { VanillaLSTMBuilder(1, 2, 1u << 30, pc); });  // four times as many are no number
+  fails([&] { CompactVanillaLSTMBuilder(0, 2, 3, pc); });
+  fails([&] { SparseLSTMBuilder(0, 2, 3, pc); });
+  fails([&] { SparseLSTMBuilder(1, 2, 3, pc, false, INFINITY); });
+  fails([&] { CoupledLSTMBuilder(0, 2, 3, pc); });
+  fails([&] { FastLSTMBuilder(1, static_cast<unsigned>(-2), 3, pc); });
+  fails([&] { DeepLSTMBuilder(0, 2, 3, pc); });
+  fails([&] { GRUBuilder(0, 2, 3, pc); });
+  fails([&] { BiRNNBuilder<GRUBuilder>(1, 2, 3, pc); });
+  fails([&] { BiRNNBuilder<GRUBuilder>(pc, BiRNNBuilder<GRUBuilder>::Settings{}); });
+  fails([&] { C2WBuilder(5, 0, 2, 4, pc); });
+  fails([&] { NaryTreeLSTMBuilder(2, 0, 2, 3, pc); });
+  fails([&] { ChildSumTreeLSTMBuilder(0, 2, 3, pc); });
+  fails([&] { UnidirectionalTreeLSTMBuilder(1, 2, 3, pc); });
+  fails([&] { BidirectionalTreeLSTMBuilder(1, 3, 3, pc); });
+  // The names are those of a collection in which nothing was tried.
+  CHECK(SimpleRNNBuilder(1, 2, 3, pc).get_parameter_collection().get_fullname() ==
+        "/simple-rnn-builder/");
+  CHECK(VanillaLSTMBuilder(1, 2, 3, pc).get_parameter_collection().get_fullname() ==
+        "/vanilla-lstm-builder/");
+  CHECK(GRUBuilder(1, 2, 3, pc).get_parameter_collection().get_fullname() == "/gru-builder/");
+  CHECK(FastLSTMBuilder(1, 2, 3, pc).get_parameter_collection().get_fullname() ==
+        "/fast-lstm-builder/");
+  CHECK(BiRNNBuilder<GRUBuilder>(1, 2, 4, pc).get_parameter_collection().get_fullname() ==
+        "/bi-rnn-builder/");
+}
+
+TEST_CASE("noise falls on every weight of an LSTM, the bias too") {
+  ParameterCollection pc;
+  VanillaLSTMBuilder lstm(kLayers, kIn, kHidden, pc);
+  for (Parameter p : pc.parameters_list()) p.zero();
+  lstm.set_weightnoise(0.5f);
+  // An LSTM with zeros as input returns zeros, but for its biases.
+  const auto output = [&](std::uint64_t seed) {
+    ComputationGraph g;
+    g.set_seed(seed);
+    lstm.new_graph(g);
+    lstm.start_new_sequence();
+    return as_vector(lstm.add_input(zeros(g, {kIn})).value());
+  };
+  const std::vector<float> a = output(1), b = output(2);
+  for (unsigned i = 0; i < kHidden; ++i) CHECK(a[i] != 0);
+  CHECK(a != b);
+  CHECK(output(1) == a);
+  // So many noises as there are parameters.
+  ComputationGraph g;
+  lstm.new_graph(g);
+  std::size_t noises = 0;
+  const Expression any = zeros(g, {1});
+  for (const Node& n : any.pg->store().nodes) noises += std::string(n.form->name.value) == "noise";
+  CHECK(noises == pc.parameters_list().size());
+  lstm.set_weightnoise(0);
+  CHECK(output(1) == std::vector<float>(kHidden, 0.0f));
+}
+
+TEST_CASE("rates that cannot be are told by every builder, which keeps those that it had") {
+  const float inf = std::numeric_limits<float>::infinity();
+  const auto told = [](auto f) -> std::string {
+    try {
+      f();
+    } catch (const ArgumentError& e) {
+      return e.what();
+    }
+    return "nothing was thrown";
+  };
+  ParameterCollection pc;
+  FastLSTMBuilder fast(1, kIn, kHidden, pc);
+  VanillaLSTMBuilder lstm(1, kIn, kHidden, pc);
+  BiRNNBuilder<GRUBuilder> both(1, kIn, 2 * kHidden, pc);
+  C2WBuilder words(5, 1, kIn, 2 * kHidden, pc);
+  SparseLSTMBuilder sparse(1, kIn, kHidden, pc);
+  for (const float bad : {kNaN, inf, -inf, -0.1f, 1.0f, 2.0f}) {
+    const std::string rule =
+        "set_dropout: a rate must be at least 0 and below 1, got " + std::to_string(bad);
+    CHECK(told([&] { fast.set_dropout(bad); }) == rule);
+    CHECK(told([&] { fast.set_dropout(0.1f, bad); }) == rule);
+    CHECK(told([&] { fast.set_dropout(0.1f, 0.1f, bad); }) == rule);
+    CHECK(told([&] { both.set_dropout(bad); }) == rule);
+    CHECK(told([&] { both.set_dropout(0.0f, bad); }) == rule);
+    CHECK(told([&] { words.set_dropout(bad); }) == rule);
+    CHECK(told([&] { words.set_dropout(0.2f, bad); }) == rule);
+    for (const BuilderKind& kind : kinds()) {
+      ParameterCollection other;
+      const auto b = kind.make(other);
+      CHECK(told([&] { b->set_dropout(bad); }) == rule);
+      CHECK(told([&] { b->set_dropout(0.1f, bad); }) == rule);
+    }
+    if (!(bad >= 1 && bad <= 2))
+      CHECK(told([&] { lstm.set_weightnoise(bad); }).find("got " + std::to_string(bad)) !=
+            std::string::npos);
+    if (!(bad >= 1 && bad <= 2))
+      CHECK(told([&] { sparse.set_sparsity(bad); }).find("got " + std::to_string(bad)) !=
+            std::string::npos);
+  }
+  // None of them drops anything now.
+  ComputationGraph g;
+  fast.new_graph(g);
+  fast.start_new_sequence();
+  fast.add_input(zeros(g, {kIn}));
+  both.new_graph(g);
+  both.transduce({zeros(g, {kIn})});
+  words.new_graph(g);
+  const Expression any = words.compose({1, 2});
+  for (const Node& n : any.pg->store().nodes)
+    CHECK(std::string(n.form->name.value) != "random_bernoulli");
+}
+
+TEST_CASE("a state that no output can be made of is not a step") {
+  ParameterCollection pc;
+  DeepLSTMBuilder b(kLayers, kIn, kHidden, pc);
+  Bench bench;
+  b.new_graph(bench.g);
+  b.start_new_sequence();
+  b.add_input(bench.x(0));
+  const auto before = seen(b, 1);
+  std::vector<Expression> s = b.final_s();
+  s[kLayers] = bench.x(1, kHidden, 2);  // outputs of two batches
+  s.back() = bench.x(1, kHidden, 3);
+  CHECK_THROWS_AS(b.set_s(RNNPointer(0), s), ShapeError);
+  CHECK_THROWS_AS(b.set_h(RNNPointer(0), {s[kLayers], s.back()}), ShapeError);
+  CHECK(seen(b, 1) == before);
+  b.add_input(bench.x(1));
+  CHECK(b.get_s(RNNPointer(1)).back().dim() == Dim({kHidden}));
+}
+
+}  // namespace safety_test
