@@ -22,8 +22,6 @@ import time
 from builds import NOT_SLOW, ROOT, Build, DoesNotCompile, Misfit, failure_of, module_of, output_of, run
 
 HERE = pathlib.Path(__file__).resolve().parent
-NEEDED = 0.98
-LEAST = 300
 CHOSEN = {"cuda": "[cuda]" + NOT_SLOW}  # tests by module, where these are not all
 CAUGHT, MISSED, BROKEN = "caught", "not caught", "does not compile"
 
@@ -224,16 +222,15 @@ def report(results):
         for fault in (f for found in results.values() for f in found[what]):
             print(f"{what}: {fault.where}: {fault.name}")
     tried = caught + missed
-    share = caught / tried if tried else 0
-    print(f"{caught} of {tried} faults caught, {100 * share:.1f} %; {broken} do not compile")
-    return share >= NEEDED and broken == 0
+    print(f"{caught} of {tried} faults caught; {broken} do not compile")
+    return missed == 0 and broken == 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", type=pathlib.Path, help="a finished build by Ninja, with the tests")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--module", default="", help="only those of these modules, such as plan,exec")
+    parser.add_argument("--module", default="", help="only those of these modules, such as plan,run")
     parser.add_argument("--only", default="", help="faults whose file and text match this pattern")
     parser.add_argument("--sample", type=int, default=0, help="so many, drawn by chance")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
@@ -247,7 +244,7 @@ def main():
         fault.apply((ROOT / fault.path).read_text())
     print(f"{len(faults)} faults, all fit the sources", flush=True)
     if options.check:
-        return len(faults) < LEAST
+        return 0
     if not options.build:
         parser.error("--build is needed")
     if options.module:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dynet-like/graph/graph_state.h"
+#include "dynet-like/run/executor.h"
 #include "tests/support/all_values.h"
 #include "tests/support/catch.h"
 #include "tests/support/graph_program.h"
