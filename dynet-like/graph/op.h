@@ -258,12 +258,12 @@ struct CudaRule {
 /// about it.
 struct OpForm {
   Required<const char*> name;                ///< as the user writes it
-  Required<Kind> kind;                       ///< how it gets its value
+  Kind kind = Kind::compute;                 ///< how it gets its value
   Required<Dim (*)(const Operands&)> shape;  ///< pure function; throws RuleBroken
   Required<BatchRule> batch;                 ///< which nodes may run together
   Required<Reads> reads;                     ///< what backward reads
   Required<AuxRule> aux;                     ///< scratch from forward to backward
-  Required<bool> passes_gradient;            ///< false: operands get no gradient through this node
+  bool passes_gradient = true;               ///< false: operands get no gradient through this node
   Required<Forward> forward;                 ///< computes values
   Required<Backward> backward;               ///< computes gradients of operands
   Required<CudaRule> cuda;                   ///< kernels for CUDA devices

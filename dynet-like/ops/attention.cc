@@ -41,13 +41,11 @@ constexpr std::uint32_t kSequences = Ragged::operand(0) | Ragged::operand(1) | R
 
 const OpForm kAttention{
     .name = "attention",
-    .kind = Kind::compute,
     .shape = attended,
     .batch = BatchRule::sequences({.rows = 0, .cols = kSequences | Ragged::kValue},
                                   AttentionAttr::kBatchBytes),
     .reads = Reads::both,
     .aux = two_of_each_query,
-    .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::Attention::forward),
     .backward = DYNET_BACKWARD(cpu::Attention::backward),
     .cuda = CudaRule::by(&cuda::kAttention)};

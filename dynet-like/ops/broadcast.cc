@@ -14,12 +14,10 @@ Dim broadcast_many(const Operands& x) { return shape::broadcast_all(x.dims); }
 template <class F>
 constexpr OpForm binary(const char* name, Reads reads, const cuda::Kernels* on_cuda) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = broadcast_two,
           .batch = BatchRule::each(),
           .reads = reads,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::Binary<F>::forward),
           .backward = DYNET_BACKWARD(cpu::Binary<F>::backward),
           .cuda = CudaRule::by(on_cuda)};
@@ -27,12 +25,10 @@ constexpr OpForm binary(const char* name, Reads reads, const cuda::Kernels* on_c
 
 constexpr OpForm summation(const char* name, Dim (*rule)(const Operands&)) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = rule,
           .batch = BatchRule::each(sizeof(SumAttr)),
           .reads = Reads::nothing,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::sum_forward),
           .backward = DYNET_BACKWARD(cpu::sum_backward),
           .cuda = CudaRule::by(&cuda::kSum)};
@@ -50,12 +46,10 @@ const OpForm kPow = binary<cpu::Power>("pow", Reads::inputs, &cuda::kPower);
 template <bool kLargest>
 constexpr OpForm extreme(const char* name) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = broadcast_many,
           .batch = BatchRule::each(),
           .reads = Reads::nothing,
           .aux = for_each_element<1>,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::Extreme<kLargest>::forward),
           .backward = DYNET_BACKWARD(cpu::Extreme<kLargest>::backward),
           .cuda = CudaRule::by(kLargest ? &cuda::kMax : &cuda::kMin)};
@@ -64,12 +58,10 @@ const OpForm kMax = extreme<true>("max");
 const OpForm kMin = extreme<false>("min");
 
 const OpForm kLogSumExp = {.name = "logsumexp",
-                           .kind = Kind::compute,
                            .shape = broadcast_many,
                            .batch = BatchRule::each(),
                            .reads = Reads::inputs,
                            .aux = for_each_element<2>,
-                           .passes_gradient = true,
                            .forward = DYNET_FORWARD(cpu::logsumexp_forward),
                            .backward = DYNET_BACKWARD(cpu::logsumexp_backward),
                            .cuda = CudaRule::by(&cuda::kLogSumExp)};

@@ -14,7 +14,6 @@ namespace dynet {
 namespace {
 
 const OpForm kConv2d{.name = "conv2d",
-                     .kind = Kind::compute,
                      .shape =
                          [](const Operands& x) {
                            const auto& a = x.as<ConvolutionAttr>();
@@ -23,13 +22,11 @@ const OpForm kConv2d{.name = "conv2d",
                      .batch = BatchRule::each(sizeof(ConvolutionAttr)),
                      .reads = Reads::inputs,
                      .aux = no_aux,
-                     .passes_gradient = true,
                      .forward = DYNET_FORWARD(cpu::conv2d_forward),
                      .backward = DYNET_BACKWARD(cpu::conv2d_backward),
                      .cuda = CudaRule::by(&cuda::kConv2d)};
 
 const OpForm kMaxPooling{.name = "maxpooling2d",
-                         .kind = Kind::compute,
                          .shape =
                              [](const Operands& x) {
                                const auto& a = x.as<MaxPoolingAttr>();
@@ -38,7 +35,6 @@ const OpForm kMaxPooling{.name = "maxpooling2d",
                          .batch = BatchRule::each(sizeof(MaxPoolingAttr)),
                          .reads = Reads::nothing,
                          .aux = for_each_element<1>,
-                         .passes_gradient = true,
                          .forward = DYNET_FORWARD(cpu::maxpooling2d_forward),
                          .backward = DYNET_BACKWARD(cpu::maxpooling2d_backward),
                          .cuda = CudaRule::by(&cuda::kMaxPooling2d)};
@@ -49,7 +45,6 @@ struct KmaxWithK {
 };
 
 const OpForm kKmax{.name = "kmax_pooling",
-                   .kind = Kind::compute,
                    .shape =
                        [](const Operands& x) {
                          const auto& a = x.as<KmaxWithK>();
@@ -59,7 +54,6 @@ const OpForm kKmax{.name = "kmax_pooling",
                    .batch = BatchRule::each(sizeof(KmaxWithK)),
                    .reads = Reads::nothing,
                    .aux = for_each_element<1>,
-                   .passes_gradient = true,
                    .forward = DYNET_FORWARD(cpu::kmax_forward),
                    .backward = DYNET_BACKWARD(cpu::kmax_backward),
                    .cuda = CudaRule::by(&cuda::kKmaxPooling)};

@@ -16,12 +16,10 @@ constexpr OpForm elementwise(const char* name, Reads reads, std::size_t attribut
                              const cuda::Kernels* on_cuda) {
   if (reads == Reads::output) reads = Reads::output_in_place;
   return {.name = name,
-          .kind = Kind::compute,
           .shape = same,
           .batch = BatchRule::each(attribute_bytes),
           .reads = reads,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::Elementwise<F>::forward),
           .backward = DYNET_BACKWARD(cpu::Elementwise<F>::backward),
           .cuda = CudaRule::by(on_cuda)};

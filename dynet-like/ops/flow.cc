@@ -23,7 +23,6 @@ constexpr OpForm scaled(const char* name) {
           .batch = BatchRule::each(sizeof(ScaleGradientAttr)),
           .reads = Reads::nothing,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = kNoForward,
           .backward = DYNET_BACKWARD(cpu::scale_gradient_backward),
           .cuda = CudaRule::by(&cuda::kScaleGradient)};
@@ -33,7 +32,6 @@ const OpForm kScaleGradient = scaled("scale_gradient");
 
 constexpr OpForm largest(bool straight_through) {
   return {.name = "argmax",
-          .kind = Kind::compute,
           .shape =
               [](const Operands& x) {
                 return shape::along(x[0], static_cast<unsigned>(x.as<ArgmaxAttr>().dimension));
@@ -61,7 +59,6 @@ constexpr OpForm moved(Kind kind, Backward backward, CudaRule cuda) {
           .batch = BatchRule::each(sizeof(TransferAttr)),
           .reads = Reads::nothing,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = kNoForward,
           .backward = backward,
           .cuda = cuda};

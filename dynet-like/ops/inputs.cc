@@ -75,7 +75,6 @@ Dim parameter_shape(const Operands& x) { return x.as<ParameterAttr>().parameter-
 constexpr OpForm source(const char* name, Dim (*shape)(const Operands&), Forward forward,
                         const cuda::Kernels* on_cuda) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::each(),
           .reads = Reads::nothing,

@@ -16,12 +16,10 @@ namespace {
 constexpr OpForm whole(const char* name, Dim (*shape)(const Operands&), Reads reads,
                        Forward forward, Backward backward, const cuda::Kernels* on_cuda) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::each(),
           .reads = reads,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = forward,
           .backward = backward,
           .cuda = CudaRule::by(on_cuda)};

@@ -47,12 +47,10 @@ void need_finite(double margin) {
 template <class F>
 constexpr OpForm difference_loss(const char* name, const cuda::Kernels* on_cuda) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = [](const Operands& x) { return x[0]; },
           .batch = BatchRule::each(sizeof(ElementwiseAttr)),
           .reads = Reads::inputs,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::Elementwise<F>::forward),
           .backward = DYNET_BACKWARD(cpu::Elementwise<F>::backward),
           .cuda = CudaRule::by(on_cuda)};
@@ -60,7 +58,6 @@ constexpr OpForm difference_loss(const char* name, const cuda::Kernels* on_cuda)
 const OpForm kHuber = difference_loss<cpu::Huber>("huber_distance", &cuda::kHuber);
 
 const OpForm kHinge = {.name = "hinge",
-                       .kind = Kind::compute,
                        .shape =
                            [](const Operands& x) {
                              const auto& a = x.as<HingeAttr>();
@@ -71,14 +68,12 @@ const OpForm kHinge = {.name = "hinge",
                        .batch = BatchRule::each(offsetof(HingeAttr, indices)),
                        .reads = Reads::inputs,
                        .aux = classes_aux,
-                       .passes_gradient = true,
                        .forward = DYNET_FORWARD(cpu::Hinge<HingeAttr>::forward),
                        .backward = DYNET_BACKWARD(cpu::Hinge<HingeAttr>::backward),
                        .cuda = CudaRule::by(&cuda::kHinge)};
 
 const OpForm kHingeDim = {
     .name = "hinge_dim",
-    .kind = Kind::compute,
     .shape =
         [](const Operands& x) {
           const auto& a = x.as<HingeDimAttr>();
@@ -94,14 +89,12 @@ const OpForm kHingeDim = {
     .batch = BatchRule::each(offsetof(HingeDimAttr, indices)),
     .reads = Reads::inputs,
     .aux = class_lists_aux,
-    .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::Hinge<HingeDimAttr>::forward),
     .backward = DYNET_BACKWARD(cpu::Hinge<HingeDimAttr>::backward),
     .cuda = CudaRule::by(&cuda::kHingeDim)};
 
 const OpForm kPoisson = {
     .name = "poisson_loss",
-    .kind = Kind::compute,
     .shape =
         [](const Operands& x) {
           const auto& a = x.as<PoissonAttr>();
@@ -120,14 +113,12 @@ const OpForm kPoisson = {
     .batch = BatchRule::each(),
     .reads = Reads::inputs,
     .aux = poisson_aux,
-    .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::poisson_forward),
     .backward = DYNET_BACKWARD(cpu::poisson_backward),
     .cuda = CudaRule::by(&cuda::kPoisson)};
 
 const OpForm kSparsemaxLoss = {
     .name = "sparsemax_loss",
-    .kind = Kind::compute,
     .shape =
         [](const Operands& x) {
           const auto& a = x.as<SupportAttr>();
@@ -139,7 +130,6 @@ const OpForm kSparsemaxLoss = {
     .batch = BatchRule::each(),
     .reads = Reads::nothing,
     .aux = sparsemax_loss_aux,
-    .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::sparsemax_loss_forward),
     .backward = DYNET_BACKWARD(cpu::sparsemax_loss_backward),
     .cuda = CudaRule::by(&cuda::kSparsemaxLoss)};

@@ -11,34 +11,28 @@ namespace dynet {
 namespace {
 
 const OpForm kMatmul{.name = "operator*",
-                     .kind = Kind::compute,
                      .shape = [](const Operands& x) { return shape::matmul(x[0], x[1]); },
                      .batch = BatchRule::products(0),
                      .reads = Reads::inputs,
                      .aux = no_aux,
-                     .passes_gradient = true,
                      .forward = DYNET_FORWARD(cpu::matmul_forward),
                      .backward = DYNET_BACKWARD(cpu::matmul_backward),
                      .cuda = CudaRule::by(&cuda::kMatmul)};
 
 const OpForm kAffine{.name = "affine_transform",
-                     .kind = Kind::compute,
                      .shape = [](const Operands& x) { return shape::affine(x.dims); },
                      .batch = BatchRule::products(1),
                      .reads = Reads::inputs,
                      .aux = no_aux,
-                     .passes_gradient = true,
                      .forward = DYNET_FORWARD(cpu::affine_forward),
                      .backward = DYNET_BACKWARD(cpu::affine_backward),
                      .cuda = CudaRule::by(&cuda::kAffine)};
 
 const OpForm kColwiseAdd{.name = "colwise_add",
-                         .kind = Kind::compute,
                          .shape = [](const Operands& x) { return shape::colwise_add(x[0], x[1]); },
                          .batch = BatchRule::each(sizeof(SumAttr)),
                          .reads = Reads::nothing,
                          .aux = no_aux,
-                         .passes_gradient = true,
                          .forward = DYNET_FORWARD(cpu::sum_forward),
                          .backward = DYNET_BACKWARD(cpu::sum_backward),
                          .cuda = CudaRule::by(&cuda::kSum)};
@@ -46,12 +40,10 @@ const OpForm kColwiseAdd{.name = "colwise_add",
 template <class F>
 constexpr OpForm pairwise(const char* name, const cuda::Kernels* on_cuda) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = [](const Operands& x) { return shape::pairwise_scalar(x[0], x[1]); },
           .batch = BatchRule::each(),
           .reads = Reads::inputs,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::Pairwise<F>::forward),
           .backward = DYNET_BACKWARD(cpu::Pairwise<F>::backward),
           .cuda = CudaRule::by(on_cuda)};

@@ -32,7 +32,6 @@ void need_deviation(double stddev) {
 }
 
 const OpForm kDropout = {.name = "dropout",
-                         .kind = Kind::compute,
                          .shape =
                              [](const Operands& x) {
                                need_probability(x.as<DropoutAttr>().p);
@@ -41,14 +40,12 @@ const OpForm kDropout = {.name = "dropout",
                          .batch = BatchRule::each(offsetof(DropoutAttr, key)),
                          .reads = Reads::nothing,
                          .aux = no_aux,
-                         .passes_gradient = true,
                          .forward = DYNET_FORWARD(cpu::dropout_forward),
                          .backward = DYNET_BACKWARD(cpu::dropout_backward),
                          .cuda = CudaRule::by(&cuda::kDropout)};
 
 constexpr OpForm shared_dropout(const char* name) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape =
               [](const Operands& x) {
                 const auto& a = x.as<SharedDropoutAttr>();
@@ -60,7 +57,6 @@ constexpr OpForm shared_dropout(const char* name) {
           .batch = BatchRule::each(offsetof(SharedDropoutAttr, key)),
           .reads = Reads::nothing,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::shared_dropout_forward),
           .backward = DYNET_BACKWARD(cpu::shared_dropout_backward),
           .cuda = CudaRule::by(&cuda::kSharedDropout)};
@@ -70,7 +66,6 @@ const OpForm kDropoutBatch = shared_dropout("dropout_batch");
 const OpForm kBlockDropout = shared_dropout("block_dropout");
 
 const OpForm kNoise = {.name = "noise",
-                       .kind = Kind::compute,
                        .shape =
                            [](const Operands& x) {
                              need_deviation(x.as<NoiseAttr>().stddev);
@@ -79,7 +74,6 @@ const OpForm kNoise = {.name = "noise",
                        .batch = BatchRule::each(offsetof(NoiseAttr, key)),
                        .reads = Reads::nothing,
                        .aux = no_aux,
-                       .passes_gradient = true,
                        .forward = DYNET_FORWARD(cpu::noise_forward),
                        .backward = DYNET_BACKWARD(cpu::noise_backward),
                        .cuda = CudaRule::by(&cuda::kNoise)};
@@ -87,7 +81,6 @@ const OpForm kNoise = {.name = "noise",
 constexpr OpForm random(const char* name, Dim (*rule)(const Operands&), Forward forward,
                         const cuda::Kernels* on_cuda) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = rule,
           .batch = BatchRule::each(offsetof(RandomAttr, key)),
           .reads = Reads::nothing,

@@ -18,7 +18,6 @@ namespace {
 std::size_t layer_norm_aux(const GraphStore&, const Node& n) { return 2 * std::size_t{n.dim.bd}; }
 
 const OpForm kLayerNorm{.name = "layer_norm",
-                        .kind = Kind::compute,
                         .shape =
                             [](const Operands& x) {
                               const double epsilon = x.as<LayerNormAttr>().epsilon;
@@ -31,7 +30,6 @@ const OpForm kLayerNorm{.name = "layer_norm",
                         .batch = BatchRule::each(sizeof(LayerNormAttr)),
                         .reads = Reads::inputs,
                         .aux = layer_norm_aux,
-                        .passes_gradient = true,
                         .forward = DYNET_FORWARD(cpu::layer_norm_forward),
                         .backward = DYNET_BACKWARD(cpu::layer_norm_backward),
                         .cuda = CudaRule::by(&cuda::kLayerNorm)};

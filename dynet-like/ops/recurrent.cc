@@ -20,12 +20,10 @@ namespace {
 // Sums before the gates: an affine transformation with the name of the user's operation.
 const OpForm kGateSums{
     .name = "vanilla_lstm_gates",
-    .kind = Kind::compute,
     .shape = [](const Operands& x) { return shape::lstm_gates(shape::affine(x.dims)); },
     .batch = BatchRule::products(1),
     .reads = Reads::inputs,
     .aux = no_aux,
-    .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::affine_forward),
     .backward = DYNET_BACKWARD(cpu::affine_backward),
     .cuda = CudaRule::by(&cuda::kAffine)};
@@ -35,24 +33,20 @@ using Shape = Dim (*)(const Operands&);
 
 constexpr OpForm activate_form(const char* name, Shape shape) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::each(sizeof(LstmGatesAttr)),
           .reads = Reads::output_in_place,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::lstm_activate_forward),
           .backward = DYNET_BACKWARD(cpu::lstm_activate_backward),
           .cuda = CudaRule::by(&cuda::kLstmActivate)};
 }
 constexpr OpForm cell_form(const char* name, Shape shape) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::each(),
           .reads = Reads::inputs,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::lstm_cell_forward),
           .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
           .cuda = CudaRule::by(&cuda::kLstmCell)};
@@ -60,12 +54,10 @@ constexpr OpForm cell_form(const char* name, Shape shape) {
 // Scratch: tanh(c), for backward.
 constexpr OpForm output_form(const char* name, Shape shape) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::each(),
           .reads = Reads::inputs,
           .aux = [](const GraphStore&, const Node& n) { return n.dim.size(); },
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::lstm_output_forward),
           .backward = DYNET_BACKWARD(cpu::lstm_output_backward),
           .cuda = CudaRule::by(&cuda::kLstmOutput)};

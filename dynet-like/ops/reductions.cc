@@ -20,12 +20,10 @@ Dim batches(const Operands& x) { return shape::batches(x[0]); }
 constexpr OpForm reduction(const char* name, Dim (*rule)(const Operands&), Reads reads,
                            Forward forward, Backward backward, const cuda::Kernels* on_cuda) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = rule,
           .batch = BatchRule::each(),
           .reads = reads,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = forward,
           .backward = backward,
           .cuda = CudaRule::by(on_cuda)};
@@ -77,24 +75,20 @@ Dim reduced_matrix(const Operands& x) {
 
 constexpr OpForm moment(const char* name, Dim (*rule)(const Operands&), Reads reads) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = rule,
           .batch = BatchRule::each(sizeof(ReduceAttr)),
           .reads = reads,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::moment_forward),
           .backward = DYNET_BACKWARD(cpu::moment_backward),
           .cuda = CudaRule::by(&cuda::kMoment)};
 }
 constexpr OpForm deviation(const char* name) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = reduced,
           .batch = BatchRule::each(sizeof(ReduceAttr)),
           .reads = Reads::both,
           .aux = for_each_element<1>,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::deviation_forward),
           .backward = DYNET_BACKWARD(cpu::deviation_backward),
           .cuda = CudaRule::by(&cuda::kDeviation)};
@@ -116,7 +110,6 @@ unsigned dimension(const Operands& x) { return static_cast<unsigned>(x.as<AlongA
 template <bool kLargest>
 constexpr OpForm extreme(const char* name) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape =
               [](const Operands& x) {
                 const unsigned d = dimension(x);
@@ -127,7 +120,6 @@ constexpr OpForm extreme(const char* name) {
           .batch = BatchRule::each(sizeof(AlongAttr)),
           .reads = Reads::nothing,
           .aux = for_each_element<1>,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::ExtremeAlong<kLargest>::forward),
           .backward = DYNET_BACKWARD(cpu::ExtremeAlong<kLargest>::backward),
           .cuda = CudaRule::by(kLargest ? &cuda::kMaxAlong : &cuda::kMinAlong)};
@@ -136,7 +128,6 @@ const OpForm kMaxDim = extreme<true>("max_dim");
 const OpForm kMinDim = extreme<false>("min_dim");
 
 const OpForm kCumsum = {.name = "cumsum",
-                        .kind = Kind::compute,
                         .shape =
                             [](const Operands& x) {
                               shape::bit_of(x[0], dimension(x));
@@ -145,7 +136,6 @@ const OpForm kCumsum = {.name = "cumsum",
                         .batch = BatchRule::each(sizeof(AlongAttr)),
                         .reads = Reads::nothing,
                         .aux = no_aux,
-                        .passes_gradient = true,
                         .forward = DYNET_FORWARD(cpu::cumulative_sum_forward),
                         .backward = DYNET_BACKWARD(cpu::cumulative_sum_backward),
                         .cuda = CudaRule::by(&cuda::kCumulativeSum)};

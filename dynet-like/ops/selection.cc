@@ -25,7 +25,6 @@ unsigned largest(const PickAttr& a) { return largest_index(a.indices, a.extreme)
 unsigned dimension(std::uint64_t d) { return static_cast<unsigned>(d); }
 
 const OpForm kPick = {.name = "pick",
-                      .kind = Kind::compute,
                       .shape =
                           [](const Operands& x) {
                             const auto& a = x.as<PickAttr>();
@@ -35,14 +34,12 @@ const OpForm kPick = {.name = "pick",
                       .batch = BatchRule::each(offsetof(PickAttr, indices)),
                       .reads = Reads::nothing,
                       .aux = pick_aux,
-                      .passes_gradient = true,
                       .forward = DYNET_FORWARD(cpu::pick_forward),
                       .backward = DYNET_BACKWARD(cpu::pick_backward),
                       .cuda = CudaRule::by(&cuda::kPick)};
 
 constexpr OpForm pick_batch(const char* name) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape =
               [](const Operands& x) {
                 const auto& a = x.as<PickAttr>();
@@ -51,7 +48,6 @@ constexpr OpForm pick_batch(const char* name) {
           .batch = BatchRule::each(),
           .reads = Reads::nothing,
           .aux = pick_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::pick_batch_forward),
           .backward = DYNET_BACKWARD(cpu::pick_batch_backward),
           .cuda = CudaRule::by(&cuda::kPickBatch)};
@@ -61,7 +57,6 @@ const OpForm kPickBatchElem = pick_batch("pick_batch_elem");
 const OpForm kPickBatchElems = pick_batch("pick_batch_elems");
 
 const OpForm kPickRange = {.name = "pick_range",
-                           .kind = Kind::compute,
                            .shape =
                                [](const Operands& x) {
                                  const auto& a = x.as<RangeAttr>();
@@ -71,14 +66,12 @@ const OpForm kPickRange = {.name = "pick_range",
                            .batch = BatchRule::each(offsetof(RangeAttr, start)),
                            .reads = Reads::nothing,
                            .aux = no_aux,
-                           .passes_gradient = true,
                            .forward = DYNET_FORWARD(cpu::pick_range_forward),
                            .backward = DYNET_BACKWARD(cpu::pick_range_backward),
                            .cuda = CudaRule::by(&cuda::kPickRange)};
 
 constexpr OpForm selection(const char* name) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape =
               [](const Operands& x) {
                 const auto& a = x.as<PickAttr>();
@@ -87,7 +80,6 @@ constexpr OpForm selection(const char* name) {
           .batch = BatchRule::each(offsetof(PickAttr, indices)),
           .reads = Reads::nothing,
           .aux = pick_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::select_forward),
           .backward = DYNET_BACKWARD(cpu::select_backward),
           .cuda = CudaRule::by(&cuda::kSelect)};
@@ -98,7 +90,6 @@ const OpForm kSelectCols = selection("select_cols");
 std::span<const int> entries(const StridedAttr::List& list) { return {list.v, list.count}; }
 
 const OpForm kStridedSelect = {.name = "strided_select",
-                               .kind = Kind::compute,
                                .shape =
                                    [](const Operands& x) {
                                      const auto& a = x.as<StridedAttr>();
@@ -108,7 +99,6 @@ const OpForm kStridedSelect = {.name = "strided_select",
                                .batch = BatchRule::each(sizeof(StridedAttr)),
                                .reads = Reads::nothing,
                                .aux = no_aux,
-                               .passes_gradient = true,
                                .forward = DYNET_FORWARD(cpu::strided_select_forward),
                                .backward = DYNET_BACKWARD(cpu::strided_select_backward),
                                .cuda = CudaRule::by(&cuda::kStridedSelect)};
@@ -120,7 +110,6 @@ const OpForm kReshape = {
     .batch = BatchRule::each(),
     .reads = Reads::nothing,
     .aux = no_aux,
-    .passes_gradient = true,
     .forward = kNoForward,
     .backward = DYNET_BACKWARD(cpu::alias_backward),
     .cuda = CudaRule::by(&cuda::kAlias)};
@@ -137,7 +126,6 @@ const OpForm kNoBackprop = {.name = "nobackprop",
                             .cuda = CudaRule::by_executor()};
 
 const OpForm kTranspose = {.name = "transpose",
-                           .kind = Kind::compute,
                            .shape =
                                [](const Operands& x) {
                                  const auto& a = x.as<TransposeAttr>();
@@ -146,14 +134,12 @@ const OpForm kTranspose = {.name = "transpose",
                            .batch = BatchRule::each(sizeof(TransposeAttr)),
                            .reads = Reads::nothing,
                            .aux = no_aux,
-                           .passes_gradient = true,
                            .forward = DYNET_FORWARD(cpu::transpose_forward),
                            .backward = DYNET_BACKWARD(cpu::transpose_backward),
                            .cuda = CudaRule::by(&cuda::kTranspose)};
 
 constexpr OpForm concatenation(const char* name) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape =
               [](const Operands& x) {
                 return shape::concatenate(x.dims, dimension(x.as<ConcatenateAttr>().dimension));
@@ -161,7 +147,6 @@ constexpr OpForm concatenation(const char* name) {
           .batch = BatchRule::each(sizeof(ConcatenateAttr)),
           .reads = Reads::nothing,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cpu::concatenate_forward),
           .backward = DYNET_BACKWARD(cpu::concatenate_backward),
           .cuda = CudaRule::by(&cuda::kConcatenate)};
@@ -172,12 +157,10 @@ const OpForm kConcatenateCols = concatenation("concatenate_cols");
 
 const OpForm kConcatenateToBatch = {
     .name = "concatenate_to_batch",
-    .kind = Kind::compute,
     .shape = [](const Operands& x) { return shape::concatenate_batch(x.dims); },
     .batch = BatchRule::each(),
     .reads = Reads::nothing,
     .aux = no_aux,
-    .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::concatenate_batch_forward),
     .backward = DYNET_BACKWARD(cpu::concatenate_batch_backward),
     .cuda = CudaRule::by(&cuda::kConcatenateBatch)};

@@ -32,7 +32,6 @@ std::size_t class_loss_aux(const GraphStore& graph, const Node& n) {
 std::size_t sparsemax_aux(const GraphStore&, const Node& n) { return n.dim.rows(); }
 
 const OpForm kSoftmax = {.name = "softmax",
-                         .kind = Kind::compute,
                          .shape =
                              [](const Operands& x) {
                                return shape::softmax(
@@ -41,24 +40,20 @@ const OpForm kSoftmax = {.name = "softmax",
                          .batch = BatchRule::each(sizeof(SoftmaxAttr)),
                          .reads = Reads::output,
                          .aux = softmax_aux,
-                         .passes_gradient = true,
                          .forward = DYNET_FORWARD(cpu::softmax_forward),
                          .backward = DYNET_BACKWARD(cpu::softmax_backward),
                          .cuda = CudaRule::by(&cuda::kSoftmax)};
 
 const OpForm kLogSoftmax = {.name = "log_softmax",
-                            .kind = Kind::compute,
                             .shape = [](const Operands& x) { return shape::softmax(x[0], 0); },
                             .batch = BatchRule::each(),
                             .reads = Reads::output,
                             .aux = no_aux,
-                            .passes_gradient = true,
                             .forward = DYNET_FORWARD(cpu::log_softmax_forward),
                             .backward = DYNET_BACKWARD(cpu::log_softmax_backward),
                             .cuda = CudaRule::by(&cuda::kLogSoftmax)};
 
 const OpForm kLogSumExpDim = {.name = "logsumexp_dim",
-                              .kind = Kind::compute,
                               .shape =
                                   [](const Operands& x) {
                                     const auto d =
@@ -68,24 +63,20 @@ const OpForm kLogSumExpDim = {.name = "logsumexp_dim",
                               .batch = BatchRule::each(sizeof(SoftmaxAttr)),
                               .reads = Reads::inputs,
                               .aux = for_each_element<2>,
-                              .passes_gradient = true,
                               .forward = DYNET_FORWARD(cpu::logsumexp_along_forward),
                               .backward = DYNET_BACKWARD(cpu::logsumexp_along_backward),
                               .cuda = CudaRule::by(&cuda::kLogSumExpAlong)};
 
 const OpForm kSparsemax = {.name = "sparsemax",
-                           .kind = Kind::compute,
                            .shape = [](const Operands& x) { return x[0]; },
                            .batch = BatchRule::each(),
                            .reads = Reads::output,
                            .aux = sparsemax_aux,
-                           .passes_gradient = true,
                            .forward = DYNET_FORWARD(cpu::sparsemax_forward),
                            .backward = DYNET_BACKWARD(cpu::sparsemax_backward),
                            .cuda = CudaRule::by(&cuda::kSparsemax)};
 
 const OpForm kConstrainedSoftmax = {.name = "constrained_softmax",
-                                    .kind = Kind::compute,
                                     .shape =
                                         [](const Operands& x) {
                                           shape::need_same_sizes(x[0], x[1]);
@@ -96,14 +87,12 @@ const OpForm kConstrainedSoftmax = {.name = "constrained_softmax",
                                     .batch = BatchRule::each(),
                                     .reads = Reads::output,
                                     .aux = for_each_element<1>,
-                                    .passes_gradient = true,
                                     .forward = DYNET_FORWARD(cpu::constrained_softmax_forward),
                                     .backward = DYNET_BACKWARD(cpu::constrained_softmax_backward),
                                     .cuda = CudaRule::by(&cuda::kConstrainedSoftmax)};
 
 const OpForm kPickNegLogSoftmax = {
     .name = "pickneglogsoftmax",
-    .kind = Kind::compute,
     .shape =
         [](const Operands& x) {
           const auto& a = x.as<ClassAttr>();
@@ -112,7 +101,6 @@ const OpForm kPickNegLogSoftmax = {
     .batch = BatchRule::each(),
     .reads = Reads::inputs,
     .aux = class_loss_aux,
-    .passes_gradient = true,
     .forward = DYNET_FORWARD(cpu::class_loss_forward),
     .backward = DYNET_BACKWARD(cpu::class_loss_backward),
     .cuda = CudaRule::by(&cuda::kClassLoss)};

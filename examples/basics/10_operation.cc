@@ -69,12 +69,10 @@ Dim cosine_shape(const Operands& x) {
 }
 
 const OpForm kCosine{.name = "cosine",
-                     .kind = Kind::compute,
                      .shape = cosine_shape,
                      .batch = BatchRule::each(sizeof(CosineAttr)),  // equal settings only
                      .reads = Reads::inputs,
                      .aux = no_aux,
-                     .passes_gradient = true,
                      .forward = DYNET_FORWARD(cosine_forward),
                      .backward = DYNET_BACKWARD(cosine_backward),
                      .cuda = CudaRule::never("this program has no CUDA kernels")};

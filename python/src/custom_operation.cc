@@ -92,12 +92,10 @@ void custom_backward(const GradientBatch<T>& b) {
 }
 
 const OpForm kCustom{.name = "custom_operation",
-                     .kind = Kind::compute,
                      .shape = [](const Operands& x) { return *x.as<CustomAttr>().shape; },
                      .batch = BatchRule::each(sizeof(CustomAttr::operation)),
                      .reads = Reads::inputs,
                      .aux = no_aux,
-                     .passes_gradient = true,
                      .forward = DYNET_FORWARD(custom_forward),
                      .backward = DYNET_BACKWARD(custom_backward),
                      .cuda = CudaRule::never("it is written in Python")};

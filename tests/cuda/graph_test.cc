@@ -127,7 +127,6 @@ TEST_CASE("a graph throws at the line of a call that its device does not support
   CHECK_THROWS_AS(g.set_device(nullptr), ArgumentError);
 
   static const OpForm kOnly{.name = "mine",
-                            .kind = Kind::compute,
                             .shape = [](const Operands& x) { return x[0]; },
                             .batch = BatchRule::each(),
                             .reads = Reads::nothing,

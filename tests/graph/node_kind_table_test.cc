@@ -24,12 +24,10 @@ Dim one(const Operands&) { return {1}; }
 
 OpForm form(Dim (*shape)(const Operands&), BatchRule batch) {
   return {.name = "a form",
-          .kind = Kind::compute,
           .shape = shape,
           .batch = batch,
           .reads = Reads::nothing,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = Forward{nullptr, nullptr},
           .backward = Backward{nullptr, nullptr},
           .cuda = CudaRule::never("a test")};

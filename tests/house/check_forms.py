@@ -11,12 +11,10 @@ import sources
 
 FIELDS = {
     "name": '"op"',
-    "kind": "Kind::compute",
     "shape": "[](const Operands& x) { return x[0]; }",
     "batch": "BatchRule::each()",
     "reads": "Reads::nothing",
     "aux": "no_aux",
-    "passes_gradient": "true",
     "forward": "Forward{nullptr, nullptr}",
     "backward": "Backward{nullptr, nullptr}",
     "cuda": "CudaRule::by_executor()",

@@ -35,12 +35,10 @@ void softplus_backward(const GradientBatch<T>& b) {
 }
 
 const OpForm kSoftplus{.name = "softplus",
-                       .kind = Kind::compute,
                        .shape = [](const Operands& x) { return x[0]; },
                        .batch = BatchRule::each(),
                        .reads = Reads::inputs,
                        .aux = no_aux,
-                       .passes_gradient = true,
                        .forward = DYNET_FORWARD(softplus_forward),
                        .backward = DYNET_BACKWARD(softplus_backward),
                        .cuda = CudaRule::never("an example")};

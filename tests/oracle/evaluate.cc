@@ -59,7 +59,7 @@ void read_operands(std::istream& in, Case& c) {
 NodeId node_of(const GraphStore& graph, const Parameter& p) {
   for (NodeId id = 0; id < graph.nodes.size(); ++id) {
     const Node& n = graph.nodes[id];
-    if (n.form->kind.value == Kind::parameter &&
+    if (n.form->kind == Kind::parameter &&
         graph.attr<ParameterAttr>(n).parameter == &p.stored())
       return id;
   }

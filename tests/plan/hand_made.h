@@ -36,7 +36,6 @@ inline OpForm form(const char* name, Kind kind = Kind::compute,
           .batch = batch,
           .reads = Reads::nothing,
           .aux = aux,
-          .passes_gradient = true,
           .forward = Forward{nullptr, nullptr},
           .backward = Backward{nullptr, nullptr},
           .cuda = CudaRule::never("a test")};

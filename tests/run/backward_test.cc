@@ -322,12 +322,10 @@ TEST_CASE("gradients are recomputed neither after a revert of their loss nor for
 TEST_CASE("a failed backward pass leaves gradients of parameters at zero where they were zero") {
   static const auto fails = [](const auto&) { throw DeviceError("as a kernel might"); };
   static const OpForm kFails{.name = "fails",
-                             .kind = Kind::compute,
                              .shape = [](const Operands& x) { return x[0]; },
                              .batch = BatchRule::each(),
                              .reads = Reads::nothing,
                              .aux = no_aux,
-                             .passes_gradient = true,
                              .forward = Forward{[](const Batch<float>& b) {
                                                   for (std::size_t i = 0; i < b.count; ++i)
                                                     *b.out(i) = *b.in(0, i);

@@ -43,12 +43,10 @@ void nearly_right(const GradientBatch<T>& b) {
 
 constexpr OpForm cube_with(Backward backward) {
   return {.name = "my_cube",
-          .kind = Kind::compute,
           .shape = [](const Operands& x) { return x[0]; },
           .batch = BatchRule::each(),
           .reads = Reads::inputs,
           .aux = no_aux,
-          .passes_gradient = true,
           .forward = DYNET_FORWARD(cube_forward),
           .backward = backward,
           .cuda = CudaRule::never("a test")};

@@ -42,12 +42,10 @@ void backward(const GradientBatch<T>& b) {
 }
 
 const OpForm kCounted{.name = "counted",
-                      .kind = Kind::compute,
                       .shape = [](const Operands&) { return Dim({1}); },
                       .batch = BatchRule::products(1),
                       .reads = Reads::inputs,
                       .aux = no_aux,
-                      .passes_gradient = true,
                       .forward = DYNET_FORWARD(forward),
                       .backward = DYNET_BACKWARD(backward),
                       .cuda = CudaRule::never("a test")};

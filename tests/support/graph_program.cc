@@ -138,7 +138,7 @@ class Run {
     ask(loss);
     for (const Expression& e : {x, y, x}) {
       // The gradient of a parameter is a sum over passes, and over graphs of other threads.
-      if (graph_.nodes[e.i]->form->kind.value == Kind::parameter) continue;
+      if (graph_.nodes[e.i]->form->kind == Kind::parameter) continue;
       note(GraphAnswer::gradient, "gradient of node " + std::to_string(e.i),
            mode_.inference ? std::vector<float>() : as_vector(e.gradient()));
     }

@@ -47,12 +47,10 @@ constexpr OpForm chain(const char* name, Dim (*shape)(const Operands&), AuxRule 
                        Forward forward, Backward backward, const cuda::Kernels* on_cuda,
                        Ragged ragged = kAnyLength, Reads reads = Reads::inputs) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::sequences(ragged),
           .reads = reads,
           .aux = aux,
-          .passes_gradient = true,
           .forward = forward,
           .backward = backward,
           .cuda = CudaRule::by(on_cuda)};

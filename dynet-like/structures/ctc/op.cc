@@ -45,12 +45,10 @@ constexpr Ragged kAnyFrames{.rows = 0, .cols = Ragged::operand(0)};
 constexpr OpForm ctc(const char* name, Dim (*shape)(const Operands&), AuxRule aux, Forward forward,
                      Backward backward, const cuda::Kernels* on_cuda, Ragged ragged = kAnyFrames) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::sequences(ragged),
           .reads = Reads::inputs,
           .aux = aux,
-          .passes_gradient = true,
           .forward = forward,
           .backward = backward,
           .cuda = CudaRule::by(on_cuda)};

@@ -45,12 +45,10 @@ constexpr OpForm tree_form(const char* name, Dim (*shape)(const Operands&), Forw
                            Backward backward, const cuda::Kernels* on_cuda,
                            Ragged ragged = kAnyWords) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::sequences(ragged, sizeof(DependencyAttr)),
           .reads = Reads::inputs,
           .aux = tree_tables,
-          .passes_gradient = true,
           .forward = forward,
           .backward = backward,
           .cuda = CudaRule::by(on_cuda)};

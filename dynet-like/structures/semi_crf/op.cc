@@ -57,12 +57,10 @@ constexpr OpForm semi_chain(const char* name, Dim (*shape)(const Operands&), Aux
                             Forward forward, Backward backward, const cuda::Kernels* on_cuda,
                             Ragged ragged = kAnyWords, Reads reads = Reads::inputs) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::sequences(ragged),
           .reads = reads,
           .aux = aux,
-          .passes_gradient = true,
           .forward = forward,
           .backward = backward,
           .cuda = CudaRule::by(on_cuda)};

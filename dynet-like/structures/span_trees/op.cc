@@ -90,13 +90,11 @@ constexpr OpForm over_trees(const char* name, Dim (*shape)(const Operands&), Aux
                             Forward forward, Backward backward, const cuda::Kernels* on_cuda,
                             std::uint32_t value = 0, Reads reads = Reads::inputs) {
   return {.name = name,
-          .kind = Kind::compute,
           .shape = shape,
           .batch = BatchRule::sequences(
               {.rows = Ragged::operand(0) | value, .cols = Ragged::operand(0) | value}),
           .reads = reads,
           .aux = aux,
-          .passes_gradient = true,
           .forward = forward,
           .backward = backward,
           .cuda = CudaRule::by(on_cuda)};
