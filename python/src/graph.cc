@@ -277,7 +277,7 @@ void bind_class(nb::module_& m) {
           "graphviz", [](Graph& g) { return g->ComputationGraph::print_graphviz(); },
           "The graph as text for Graphviz.")
       .def("statistics", statistics,
-           "Nodes, batches that ran, the least number of batches, memory, instruction set: a dict.")
+           "Nodes, batches that ran, memory, instruction set: a dict.")
       .def_prop_ro(
           "id", [](Graph& g) { return g->get_id(); },
           "Its number among the graphs of this process.")
