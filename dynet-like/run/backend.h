@@ -2,15 +2,24 @@
 
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "dynet-like/base/arena.h"
 #include "dynet-like/base/pod_vector.h"
 #include "dynet-like/graph/device_backend.h"
 #include "dynet-like/run/bf16.h"
-#include "dynet-like/run/kernel.h"
 
 namespace dynet {
+
+/// The kernel of the executor's precision, for this CPU.
+template <class T, class Kernels>
+auto kernel(const Kernels& k) {
+  if constexpr (std::is_same_v<T, float>)
+    return k.f.here();
+  else
+    return k.d;
+}
 
 /// Numbers in the CPU's memory.
 template <class T>

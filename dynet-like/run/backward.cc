@@ -5,7 +5,6 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/indices.h"
 #include "dynet-like/graph/parameter_nodes.h"
-#include "dynet-like/run/kernel.h"
 #include "dynet-like/run/numeric_check.h"
 
 namespace dynet {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "dynet-like/run/backward.h"
-#include "dynet-like/run/kernel.h"
 #include "dynet-like/run/numeric_check.h"
 #include "kernels/cpu/product.h"
 

@@ -9,11 +9,6 @@
 namespace dynet::cuda {
 namespace {
 
-struct Add {
-  static __device__ double zero() { return 0; }
-  __device__ double operator()(double a, double b) const { return a + b; }
-};
-
 // Threshold subtracted from n scores, in addition to `shift`, before negative results become zero,
 // such that the results sum to one; in every thread of a block. In each round the scores that
 // become zero are excluded, until none does. Michelot 1986, "A finite algorithm for finding the
@@ -27,8 +22,8 @@ __device__ double threshold(const float* x, std::size_t n, float shift) {
         sum += z;
         count += 1;
       }
-    sum = over_block(sum, Add());
-    count = over_block(count, Add());
+    sum = over_block(sum, AddDoubles());
+    count = over_block(count, AddDoubles());
     if (count == 0) return 0;  // no scores
     if (!(count < before)) return t;
     t = (sum - 1) / count;
