@@ -27,15 +27,17 @@ struct Builders : Bench {
   SimpleSGDTrainer trainer{trained}, swapped{trained}, averaging{trained};
 
   Builders() {
-    for (RNNBuilder* b : std::vector<RNNBuilder*>{&ready, &reading, &simple, &gru}) b->new_graph(g);
-    for (RNNBuilder* b : std::vector<RNNBuilder*>{&reading, &simple, &gru}) b->start_new_sequence();
+    for (RNNBuilder* each : std::vector<RNNBuilder*>{&ready, &reading, &simple, &gru})
+      each->new_graph(g);
+    for (RNNBuilder* each : std::vector<RNNBuilder*>{&reading, &simple, &gru})
+      each->start_new_sequence();
     for (int k = 0; k < 2; ++k) {
       moved.new_graph(g);
       if (k == 0) moved.start_new_sequence();
     }
-    for (TreeLSTMBuilder* b : std::vector<TreeLSTMBuilder*>{&tree, &pairs}) {
-      b->new_graph(g);
-      b->start_new_sequence();
+    for (TreeLSTMBuilder* each : std::vector<TreeLSTMBuilder*>{&tree, &pairs}) {
+      each->new_graph(g);
+      each->start_new_sequence();
     }
     tree.set_num_elements(3);
     tree.add_input(0, {}, x);
