@@ -7,6 +7,20 @@
 #include "dynet-like/base/isa.h"
 
 namespace dynet {
+namespace {
+
+template <class T>
+Backend<T> backend_of(const DeviceDescription& device) {
+  if (device.type == DeviceType::CPU) return {};
+  const auto all = get_device_manager()->get_devices();
+  if (std::none_of(all.begin(), all.end(), [&](Device* d) { return d->is(device); }))
+    throw DeviceError("there is no such device");
+  if constexpr (std::is_same_v<T, float>)
+    return Backend<T>(cuda::kDevices.make_backend(device.device_id));
+  throw DeviceError("double precision runs on the CPU");
+}
+
+}  // namespace
 
 template <class T>
 void Executor<T>::forward(NodeId last) {
@@ -123,13 +137,7 @@ void Executor<T>::use(std::size_t index, Device* device) {
                                   [&](const auto& c) { return c->device.is(*device); });
   auto context = static_cast<std::size_t>(found - contexts.begin());
   if (context == contexts.size()) {
-    const auto there = get_device_manager()->get_devices();
-    if (std::none_of(there.begin(), there.end(), [&](Device* d) { return d->is(*device); }))
-      throw DeviceError("there is no such device");
-    if constexpr (std::is_same_v<T, float>)
-      context = devices_.add(Backend<T>(cuda::kDevices.make_backend(device->device_id)), *device);
-    else
-      throw DeviceError("double precision runs on the CPU");
+    devices_.add(backend_of<T>(*device), *device);
     contexts[context]->backend.set_precision(precision_);
   }
   use_context(index, context);
