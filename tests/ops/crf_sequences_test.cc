@@ -16,8 +16,8 @@ struct Chain {
   Chain(unsigned k, unsigned n, std::uint64_t key, bool forbids = false) : tags(k), length(n) {
     const RandomStream random(key);
     std::uint64_t draws = 0;
-    const auto fill = [&](std::size_t n) {
-      return some_scores(n, random, draws, forbids ? 0.2 : 0);
+    const auto fill = [&](std::size_t count) {
+      return some_scores(count, random, draws, forbids ? 0.2 : 0);
     };
     emissions = fill(std::size_t{k} * n);
     transitions = fill(std::size_t{k} * k);
