@@ -38,7 +38,7 @@ struct Structures {
   Grid blocks(unsigned threads) const { return Grid{static_cast<unsigned>(count), threads}; }
 };
 
-/// What kernel(structures, log_z) finds: the log-partition of each.
+/// Log-partitions of all elements, computed by kernel(structures, log_z).
 template <class S>
 double* log_partitions(Queue& q, const Structures<S>& s, const Grid& grid,
                        void (*kernel)(const S*, double*)) {
@@ -101,7 +101,7 @@ void shared_gradients(Queue& q, const GradientBatch<float>& b, F term) {
         });
 }
 
-/// What a choice of probability p, made with a probability of `weight`, adds to the entropy.
+/// Term of the entropy for a choice of probability p that is made with probability `weight`.
 inline __device__ double surprise(float weight, float p) {
   return p > 0 ? -static_cast<double>(weight) * static_cast<double>(p) * log(static_cast<double>(p))
                : 0.0;

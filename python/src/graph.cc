@@ -276,8 +276,7 @@ void bind_class(nb::module_& m) {
       .def(
           "graphviz", [](Graph& g) { return g->ComputationGraph::print_graphviz(); },
           "The graph as text for Graphviz.")
-      .def("statistics", statistics,
-           "Nodes, batches that ran, memory, instruction set: a dict.")
+      .def("statistics", statistics, "Nodes, batches that ran, memory, instruction set: a dict.")
       .def_prop_ro(
           "id", [](Graph& g) { return g->get_id(); },
           "Its number among the graphs of this process.")

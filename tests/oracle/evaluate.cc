@@ -59,8 +59,7 @@ void read_operands(std::istream& in, Case& c) {
 NodeId node_of(const GraphStore& graph, const Parameter& p) {
   for (NodeId id = 0; id < graph.nodes.size(); ++id) {
     const Node& n = graph.nodes[id];
-    if (n.form->kind == Kind::parameter &&
-        graph.attr<ParameterAttr>(n).parameter == &p.stored())
+    if (n.form->kind == Kind::parameter && graph.attr<ParameterAttr>(n).parameter == &p.stored())
       return id;
   }
   throw std::runtime_error(p.get_fullname() + " is not in the graph");
