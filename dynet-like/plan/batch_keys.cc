@@ -59,14 +59,14 @@ std::uint64_t hash_of(const GraphStore& graph, NodeId id) {
 void BatchKeys::assign(const GraphStore& graph, NodeId begin, NodeId end,
                        std::uint32_t* first_arg) {
   for (const BatchKey& s : all) {  // keys of the last call
-    latest_[s.kind] = kNone;
-    if (s.compares) table_[s.slot] = kNone;
+    latest_[s.kind] = kNoIndex;
+    if (s.compares) table_[s.slot] = kNoIndex;
   }
-  if (latest_.size() < graph.kind_table->size()) latest_.resize(graph.kind_table->size(), kNone);
+  if (latest_.size() < graph.kind_table->size()) latest_.resize(graph.kind_table->size(), kNoIndex);
   all.clear();
   edges.clear();
   recent_.fill(~std::uint64_t{0});
-  guesses_.fill(kNone);
+  guesses_.fill(kNoIndex);
   comparing_ = 0;
   of.resize_uninitialized(end - begin);
   const std::uint32_t* const kinds = graph.kinds.data() + begin;
@@ -75,11 +75,11 @@ void BatchKeys::assign(const GraphStore& graph, NodeId begin, NodeId end,
     const Node& n = graph.nodes[begin + i];
     first_arg[i] = n.first_arg;
     std::uint32_t key = latest_[kinds[i]];
-    if (key == kNone || all[key].compares) {
+    if (key == kNoIndex || all[key].compares) {
       // Products of one kind often alternate between matrices: the first operand selects a guess.
       std::uint32_t& guess = guesses_[n.arity ? graph.args[n.first_arg] % guesses_.size() : 0];
       key = guess;
-      if (key == kNone || all[key].kind != kinds[i] || !same_operands(graph, n, all[key]))
+      if (key == kNoIndex || all[key].kind != kinds[i] || !same_operands(graph, n, all[key]))
         guess = latest_[kinds[i]] = key = find(graph, begin + i);
     }
     keys[i] = key;
@@ -120,7 +120,7 @@ std::uint32_t BatchKeys::find(const GraphStore& graph, NodeId id) {
   if (2 * (comparing_ + 1) > table_.size()) grow_table(graph);
   const std::size_t mask = table_.size() - 1;
   std::size_t slot = hash_of(graph, id) & mask;
-  for (; table_[slot] != kNone; slot = (slot + 1) & mask) {
+  for (; table_[slot] != kNoIndex; slot = (slot + 1) & mask) {
     const BatchKey& s = all[table_[slot]];
     if (s.kind == graph.kinds[id] && same_operands(graph, n, s)) return table_[slot];
   }
@@ -145,23 +145,23 @@ std::uint32_t BatchKeys::add(const GraphStore& graph, NodeId id) {
                  .args = n.first_arg,
                  .shared = shares ? first_pair : 0,
                  .first_matrix = shares ? first_pair : n.arity,
-                 .edge = kNone,
+                 .edge = kNoIndex,
                  .first_pair = first_pair,
                  .flags = n.flags,
                  .operands = 0,
                  .compares = false,
-                 .slot = kNone});
+                 .slot = kNoIndex});
   return static_cast<std::uint32_t>(all.size() - 1);
 }
 
 void BatchKeys::grow_table(const GraphStore& graph) {
   const std::size_t size = table_.empty() ? 64 : 4 * table_.size();
   table_.clear();
-  table_.resize(size, kNone);
+  table_.resize(size, kNoIndex);
   for (std::uint32_t key = 0; key < all.size(); ++key) {
     if (!all[key].compares) continue;
     std::size_t slot = hash_of(graph, all[key].first) & (size - 1);
-    while (table_[slot] != kNone) slot = (slot + 1) & (size - 1);
+    while (table_[slot] != kNoIndex) slot = (slot + 1) & (size - 1);
     table_[slot] = key;
     all[key].slot = static_cast<std::uint32_t>(slot);
   }

@@ -9,7 +9,7 @@
 namespace dynet {
 
 /// No batch key, edge, node or pair.
-inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
+inline constexpr std::uint32_t kNoIndex = ~std::uint32_t{0};
 
 /// Nodes that may run as one batch if their ranks are equal.
 struct BatchKey {
@@ -22,13 +22,13 @@ struct BatchKey {
   std::uint32_t shared;        ///< number of leading operands that all nodes of a batch share
   std::uint32_t first_matrix;  ///< every second operand from this one on is shared as well
   std::uint32_t edge;          ///< first of its edges in BatchKeys::edges
-  std::uint32_t first_pair;    ///< of a sum of products (BatchRule::first_pair), else kNone
+  std::uint32_t first_pair;    ///< of a sum of products (BatchRule::first_pair), else kNoIndex
   std::uint32_t flags;         ///< node flags; only those of same_planning count
   std::uint64_t operands;      ///< bit k: some operand has key k, for keys below 64
   bool compares;               ///< nodes of its kind may have other keys: operands are compared
   std::uint32_t slot;          ///< in BatchKeys::table_, if `compares`
 
-  bool has_products() const { return first_pair != kNone; }
+  bool has_products() const { return first_pair != kNoIndex; }
   /// Whether its nodes may have different matrices of one shape.
   bool has_own_matrices() const { return flags & Node::kOwnMatrix; }
 };
@@ -39,7 +39,7 @@ class BatchKeys {
  public:
   struct Edge {
     std::uint32_t from;  ///< key of an operand
-    std::uint32_t next;  ///< the next edge of the same user, or kNone
+    std::uint32_t next;  ///< the next edge of the same user, or kNoIndex
   };
 
   /// Finds the key of each node and the edges between keys. Sets first_arg[i] to the position of

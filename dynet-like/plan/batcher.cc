@@ -64,7 +64,7 @@ void Batcher::find_ranks() {
 void Batcher::find_components() {
   const auto count = static_cast<std::uint32_t>(s_.keys.all.size());
   s_.members.clear();
-  s_.members.resize(count, {kNone, 0, 0, 0, Terms{0}, false, false});
+  s_.members.resize(count, {kNoIndex, 0, 0, 0, Terms{0}, false, false});
   s_.components.clear();
   s_.by_component.clear();
   s_.stack.clear();
@@ -81,13 +81,13 @@ void Batcher::find_components() {
     while (!s_.path.empty()) {
       BatchKeys::Edge& at = s_.path.back();  // a key and its next edge
       Member& member = s_.members[at.from];
-      if (at.next != kNone) {
+      if (at.next != kNoIndex) {
         const BatchKeys::Edge e = s_.keys.edges[at.next];
         at.next = e.next;
         const Member& operand = s_.members[e.from];
         if (operand.mark == 0)
           enter(e.from);
-        else if (operand.component == kNone)
+        else if (operand.component == kNoIndex)
           member.low = std::min(member.low, operand.mark);
         continue;
       }
@@ -106,12 +106,12 @@ void Batcher::find_components() {
 // many ranks as nodes.
 void Batcher::close(std::uint32_t key) {
   bool loops = s_.stack.back() != key;
-  for (std::uint32_t e = batch_key(key).edge; e != kNone; e = s_.keys.edges[e].next)
+  for (std::uint32_t e = batch_key(key).edge; e != kNoIndex; e = s_.keys.edges[e].next)
     loops |= s_.keys.edges[e].from == key;
   const auto component = static_cast<std::uint32_t>(s_.components.size());
   Component c{static_cast<std::uint32_t>(s_.by_component.size()), 0, 0, 0, 0, loops, false};
   if (component > 0) c.first_rank = s_.components.back().first_rank + s_.components.back().ranks;
-  for (std::uint32_t member = kNone; member != key;) {
+  for (std::uint32_t member = kNoIndex; member != key;) {
     member = s_.stack.back();
     s_.stack.truncate(s_.stack.size() - 1);
     s_.members[member].component = component;
@@ -270,14 +270,14 @@ void Batcher::emit_by_matrix(std::uint32_t first, std::uint32_t count) {
 }
 
 std::span<const Layout> Batcher::find_layouts() {
-  constexpr std::uint32_t kSeveral = kNone - 1;
+  constexpr std::uint32_t kSeveral = kNoIndex - 1;
   const auto count = static_cast<std::uint32_t>(s_.keys.all.size());
   s_.user.clear();
-  s_.user.resize(count, kNone);
+  s_.user.resize(count, kNoIndex);
   for (std::uint32_t key = 0; key < count; ++key)
-    for (std::uint32_t e = batch_key(key).edge; e != kNone; e = s_.keys.edges[e].next) {
+    for (std::uint32_t e = batch_key(key).edge; e != kNoIndex; e = s_.keys.edges[e].next) {
       std::uint32_t& user = s_.user[s_.keys.edges[e].from];
-      user = user == kNone || user == key ? key : kSeveral;
+      user = user == kNoIndex || user == key ? key : kSeveral;
     }
   s_.layouts.clear();
   for (std::uint32_t key = 0; key < count; ++key) {

@@ -32,7 +32,7 @@ TEST_CASE("BatchKeys assigns one key to equal nodes, with edges from the keys of
       for (const NodeId operand : g.args_of(node)) {
         if (operand < begin) continue;
         bool found = false;
-        for (std::uint32_t e = s.all[key].edge; e != kNone; e = s.edges[e].next)
+        for (std::uint32_t e = s.all[key].edge; e != kNoIndex; e = s.edges[e].next)
           found |= s.edges[e].from == s.of[operand - begin];
         REQUIRE(found);
       }
@@ -40,7 +40,7 @@ TEST_CASE("BatchKeys assigns one key to equal nodes, with edges from the keys of
     for (std::size_t k = 0; k < count.size(); ++k) REQUIRE(count[k] == s.all[k].count);
     // Every edge belongs to a node.
     for (const BatchKey& user : s.all)
-      for (std::uint32_t e = user.edge; e != kNone; e = s.edges[e].next) {
+      for (std::uint32_t e = user.edge; e != kNoIndex; e = s.edges[e].next) {
         bool found = false;
         for (NodeId a = begin; a < n; ++a)
           if (&s.all[s.of[a - begin]] == &user)
@@ -68,8 +68,8 @@ TEST_CASE("BatchKeys separates thousands of keys") {
     for (std::size_t k = 0; k < 2 * kCount; ++k) REQUIRE(s.of[k] == s.of[k + 2 * kCount]);
     for (std::size_t k = 1; k < 2 * kCount; k += 2) {
       std::uint32_t e = s.all[s.of[k]].edge;
-      REQUIRE(e != kNone);
-      for (; e != kNone; e = s.edges[e].next) REQUIRE(s.edges[e].from == s.of[k - 1]);
+      REQUIRE(e != kNoIndex);
+      for (; e != kNoIndex; e = s.edges[e].next) REQUIRE(s.edges[e].from == s.of[k - 1]);
     }
   }
 }
