@@ -13,6 +13,7 @@ namespace dynet {
 /// override one of the two members.
 struct ParameterInit {
   virtual ~ParameterInit() = default;
+  /// Sets all of `values`, with draws from `random`.
   virtual void initialize(Tensor& values, const RandomStream&) const { initialize_params(values); }
   /// DyNet's interface, for initializers that need no RandomStream. The default throws
   /// ArgumentError.

@@ -201,6 +201,7 @@ struct ParameterCollectionStorage {
 /// List of handles that converts to DyNet's list of pointers to storages.
 template <class P, class S>
 struct HandleList : std::vector<P> {
+  /// The storages of all handles.
   operator std::vector<std::shared_ptr<S>>() const {  // NOLINT: implicit
     return {this->begin(), this->end()};
   }

@@ -140,7 +140,7 @@ void Executor<T>::use(std::size_t index, Device* device) {
     devices_.add(backend_of<T>(*device), *device);
     contexts[context]->backend.set_precision(precision_);
   }
-  use_context(index, context);
+  devices_.use(index, context);
 }
 
 std::unique_ptr<Evaluator<float>> make_evaluator(const GraphStore& graph) {

@@ -91,9 +91,6 @@ class Executor final : public Evaluator<T> {
   }
 
   void use(std::size_t index, Device* device) override;
-  /// Adds a context; returns its number. See Devices.
-  std::size_t add_context(Backend<T> backend) { return devices_.add(std::move(backend)); }
-  void use_context(std::size_t index, std::size_t context) { devices_.use(index, context); }
   ParameterAccess<T>& parameters() { return devices_.contexts()[0]->parameters; }
 
  private:

@@ -24,7 +24,7 @@
 #ifdef DYNET_ISA
 namespace dynet::cpu::DYNET_ISA {
 
-/// Scalar type of the kernels instantiated in this file.
+/// Scalar type that the kernels are compiled for.
 using T = DYNET_SCALAR;
 
 /// Value and slopes of the function named by a tag such as Tanh or Multiply.
