@@ -18,6 +18,7 @@
 #include "benchmarks/measure.h"
 #include "dynet-like/base/random.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/safetensors.h"
 
 namespace {
 

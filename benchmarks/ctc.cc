@@ -10,6 +10,7 @@
 #include "benchmarks/measure.h"
 #include "dynet-like/base/random.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/structures/ctc/ctc_decoding.h"
 
 namespace {
 

@@ -18,7 +18,9 @@
 #include "benchmarks/measure.h"
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/checkpoints.h"
 #include "dynet-like/io/safetensors.h"
+#include "dynet-like/io/save.h"
 #include "dynet-like/io/word_vectors.h"
 
 namespace {

@@ -14,6 +14,7 @@
 
 #include "benchmarks/measure.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/save.h"
 
 namespace {
 

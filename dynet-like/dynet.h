@@ -20,12 +20,23 @@
 ///       trainer.update();
 ///     }
 
-// In the order in which data flows.
+// In the order in which data flows. These headers take the compiler as long as all others together,
+// so a program includes those that it uses itself:
+//   dynet-like/base/workers.h
+//   dynet-like/distributed/distributed_trainer.h
+//   dynet-like/distributed/in_process.h
+//   dynet-like/distributed/mpi/world.h
+//   dynet-like/io/checkpoints.h
+//   dynet-like/io/contents.h
+//   dynet-like/io/dict.h
+//   dynet-like/io/safetensors.h
+//   dynet-like/io/save.h
+//   dynet-like/io/word_vectors.h
+//   dynet-like/structures/ctc/ctc_decoding.h
 // clang-format off
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/isa.h"
 #include "dynet-like/base/version.h"
-#include "dynet-like/base/workers.h"
 #include "dynet-like/shape/dim.h"
 #include "dynet-like/shape/tensor.h"
 #include "dynet-like/param/init.h"
@@ -67,7 +78,6 @@
 #include "dynet-like/layers/transformer/char_cnn.h"
 #include "dynet-like/layers/vocabulary/copying.h"
 #include "dynet-like/layers/recurrent/coupled_lstm.h"
-#include "dynet-like/structures/ctc/ctc_decoding.h"
 #include "dynet-like/structures/dependency_trees/dependency_decoding.h"
 #include "dynet-like/layers/transformer/feed_forward.h"
 #include "dynet-like/layers/recurrent/gru.h"
@@ -87,14 +97,5 @@
 #include "dynet-like/layers/search/token_sampling.h"
 #include "dynet-like/layers/transformer/transformer.h"
 #include "dynet-like/layers/recurrent/tree_lstm.h"
-#include "dynet-like/io/checkpoints.h"
-#include "dynet-like/io/contents.h"
-#include "dynet-like/io/dict.h"
-#include "dynet-like/io/safetensors.h"
-#include "dynet-like/io/save.h"
-#include "dynet-like/io/word_vectors.h"
 #include "dynet-like/run/grad_check.h"
-#include "dynet-like/distributed/distributed_trainer.h"
-#include "dynet-like/distributed/in_process.h"
-#include "dynet-like/distributed/mpi/world.h"
 // clang-format on

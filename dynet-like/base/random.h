@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 namespace dynet {
@@ -28,12 +27,7 @@ class RandomStream {
     return static_cast<double>(bits(i) >> 40) * 0x1p-24;
   }
   /// Standard normal (Box and Muller 1958).
-  double normal(std::uint64_t i) const {
-    const std::uint64_t b = bits(i);
-    const double u = (static_cast<double>(b >> 32) + 0.5) * 0x1p-32;
-    const double v = static_cast<double>(b & 0xffffffffu) * 0x1p-32;
-    return std::sqrt(-2.0 * std::log(u)) * std::cos(6.283185307179586 * v);
-  }
+  double normal(std::uint64_t i) const;
 
  private:
   std::uint64_t key_;

@@ -30,6 +30,7 @@
 #include "dynet-like/ops/softmax.h"
 #include "dynet-like/param/init.h"
 #include "dynet-like/param/parameters.h"
+#include "dynet-like/param/storage.h"
 
 /// Eigen's names in DyNet's headers; a program may include Eigen before or after this header.
 namespace Eigen {

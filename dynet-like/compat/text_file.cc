@@ -16,6 +16,7 @@
 #include "dynet-like/base/printable.h"
 #include "dynet-like/compat/initialize.h"
 #include "dynet-like/io/pieces.h"
+#include "dynet-like/param/storage.h"
 
 namespace dynet {
 namespace {

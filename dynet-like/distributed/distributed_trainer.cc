@@ -379,7 +379,6 @@ void DistributedTrainer::need_all(bool found) {
 }
 
 std::string DistributedTrainer::broadcast_text(const std::string& text) {
-  if (world_.size() == 1) return text;
   Communicator::Bytes bytes = bytes_of(text);
   world_.broadcast(bytes);
   return text_of(bytes);

@@ -11,6 +11,7 @@
 #include "dynet-like/base/printable.h"
 #include "dynet-like/io/bytes.h"
 #include "dynet-like/io/save.h"
+#include "dynet-like/param/storage.h"
 
 namespace dynet {
 namespace {

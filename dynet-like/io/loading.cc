@@ -7,6 +7,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/printable.h"
+#include "dynet-like/param/storage.h"
 
 namespace dynet {
 namespace {

@@ -11,6 +11,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/printable.h"
 #include "dynet-like/io/pieces.h"
+#include "dynet-like/param/storage.h"
 
 namespace dynet {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "dynet-like/attributes/attention.h"
 #include "dynet-like/graph/computation_graph.h"
 
 namespace dynet {

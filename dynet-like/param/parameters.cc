@@ -8,6 +8,7 @@
 #include "dynet-like/base/process.h"
 #include "dynet-like/param/norm.h"
 #include "dynet-like/param/on_device.h"
+#include "dynet-like/param/storage.h"
 
 namespace dynet {
 namespace {
@@ -16,6 +17,12 @@ std::uint64_t hash_name(const std::string& name) {  // FNV-1a
   std::uint64_t h = 14695981039346656037u;
   for (unsigned char c : name) h = (h ^ c) * 1099511628211u;
   return h;
+}
+
+ParameterStorage& dense(const Parameter& p) { return static_cast<ParameterStorage&>(p.stored()); }
+
+LookupParameterStorage& table(const LookupParameter& p) {
+  return static_cast<LookupParameterStorage&>(p.stored());
 }
 
 template <class S>
@@ -29,6 +36,65 @@ ParameterStorageBase& ParameterHandle::stored() const {
   if (!p_) throw ArgumentError("a Parameter was used that belongs to no ParameterCollection");
   return *p_;
 }
+
+const std::string& ParameterHandle::get_fullname() const { return stored().name; }
+
+float ParameterHandle::weight_decay_lambda() const {
+  return stored().collection->effective_weight_decay();
+}
+
+template <class S>
+void TrainedHandle<S>::set_updated(bool b) const {
+  stored().updated = b;
+}
+
+template <class S>
+bool TrainedHandle<S>::is_updated() const {
+  return stored().updated;
+}
+
+template <class S>
+const Dim& TrainedHandle<S>::dim() const {
+  return stored().dim;
+}
+
+template <class S>
+void TrainedHandle<S>::zero() const {
+  stored().zero();
+}
+
+template <class S>
+void TrainedHandle<S>::scale(float s) const {
+  stored().scale_parameters(s);
+}
+
+template <class S>
+void TrainedHandle<S>::scale_gradient(float s) const {
+  stored().scale_gradient(s);
+}
+
+template class TrainedHandle<ParameterStorage>;
+template class TrainedHandle<LookupParameterStorage>;
+
+ParameterView Parameter::values() const { return ParameterView(dense(*this).show_values().values); }
+
+ParameterView Parameter::gradients() const { return ParameterView(dense(*this).show_gradient().g); }
+
+void Parameter::set_value(const std::vector<float>& values) const {
+  dense(*this).set_value(values);
+}
+
+void Parameter::clip_inplace(float left, float right) const { dense(*this).clip(left, right); }
+
+void LookupParameter::initialize(unsigned index, const std::vector<float>& values) const {
+  table(*this).initialize(index, values);
+}
+
+RowViews LookupParameter::values() const { return RowViews(table(*this).show_values().values); }
+
+std::size_t LookupParameter::size() const { return stored().rows; }
+
+float L2WeightDecay::get_lambda() const { return of_->effective_weight_decay(); }
 
 Tensor LookupParameter::row(unsigned index) const {
   ParameterStorageBase& s = stored();
@@ -56,6 +122,18 @@ ParameterCollection::ParameterCollection(float weight_decay_lambda)
     : bank_(std::make_shared<ParameterBank>()), node_(&bank_->root) {
   if (const ProcessHooks* process = find_process_hooks()) set_seed(process->collection_seed());
   set_weight_decay_lambda(weight_decay_lambda);
+}
+
+void ParameterCollection::set_seed(std::uint64_t seed) { bank_->seed = seed; }
+
+std::uint64_t ParameterCollection::get_seed() const { return bank_->seed; }
+
+void ParameterCollection::set_room(std::uint64_t numbers) { bank_->room = numbers; }
+
+const std::string& ParameterCollection::get_fullname() const { return node_->fullname; }
+
+float ParameterCollection::get_weight_decay_lambda() const {
+  return node_->effective_weight_decay();
 }
 
 ParameterStorageBase& ParameterCollection::add(const std::string& name, const Dim& d,

@@ -1,17 +1,22 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "dynet-like/base/device.h"
 #include "dynet-like/param/init.h"
-#include "dynet-like/param/storage.h"
 #include "dynet-like/shape/tensor.h"
 
 namespace dynet {
+
+// dynet-like/param/storage.h
+class ParameterBank;
+struct CollectionNode;
+struct LookupParameterStorage;
+struct ParameterStorage;
+struct ParameterStorageBase;
 
 /// Shared handle to one trained tensor or table. Every member throws ArgumentError on an empty
 /// handle.
@@ -22,9 +27,9 @@ class ParameterHandle {
   /// The storage, for internal use: its host copy may be out of date.
   ParameterStorageBase& stored() const;
   const std::shared_ptr<ParameterStorageBase>& shared() const { return p_; }
-  const std::string& get_fullname() const { return stored().name; }
+  const std::string& get_fullname() const;
   float current_weight_decay() const { return 1.0f; }
-  float weight_decay_lambda() const { return stored().collection->effective_weight_decay(); }
+  float weight_decay_lambda() const;
 
  protected:
   ParameterHandle() = default;
@@ -33,7 +38,8 @@ class ParameterHandle {
   std::shared_ptr<ParameterStorageBase> p_;
 };
 
-/// Pointer to a storage, for programs written to DyNet. Each access brings the storage up to date.
+/// Pointer to a storage, for programs written to DyNet that include dynet-like/param/storage.h. Each
+/// access brings the storage up to date.
 template <class S>
 class StoragePointer : public ParameterHandle {
  public:
@@ -77,18 +83,18 @@ class TrainedHandle {
   const std::shared_ptr<ParameterStorageBase>& shared() const { return p.shared(); }
 
   /// Freezes (`false`) or unfreezes the parameter: a frozen one gets no gradient and no update.
-  void set_updated(bool b) const { stored().updated = b; }
-  bool is_updated() const { return stored().updated; }
+  void set_updated(bool b) const;
+  bool is_updated() const;
   /// `/collection/name`
-  const std::string& get_fullname() const { return stored().name; }
+  const std::string& get_fullname() const { return p.get_fullname(); }
   /// The shape of the parameter, or of one row of a lookup parameter.
-  const Dim& dim() const { return stored().dim; }
+  const Dim& dim() const;
   /// Sets all values to zero.
-  void zero() const { stored().zero(); }
+  void zero() const;
   /// Multiplies all values by `s`. Throws ArgumentError unless `s` is finite.
-  void scale(float s) const { stored().scale_parameters(s); }
+  void scale(float s) const;
   /// Multiplies the gradient by `s`. Throws ArgumentError unless `s` is finite.
-  void scale_gradient(float s) const { stored().scale_gradient(s); }
+  void scale_gradient(float s) const;
   /// Pending factor of weight decay: always 1, since decay is applied immediately.
   float current_weight_decay() const { return static_cast<void>(stored()), 1.0f; }
   /// The weight decay of its collection.
@@ -96,9 +102,6 @@ class TrainedHandle {
 
   /// True if both handles name the same parameter.
   friend bool operator==(const TrainedHandle& a, const TrainedHandle& b) { return a.p == b.p; }
-
- protected:
-  S& stored_here() const { return static_cast<S&>(stored()); }
 };
 
 /// A tensor view that also acts as the pointer that DyNet returns: `*p.values()`, `Tensor* t =
@@ -134,18 +137,18 @@ class Parameter : public TrainedHandle<ParameterStorage> {
   /// View of the values, valid until the next update if graphs run on a device. On a device, values
   /// written through the view after a later graph was begun are ignored; `set_value` has no such
   /// limit.
-  ParameterView values() const { return ParameterView(stored_here().show_values().values); }
+  ParameterView values() const;
   /// View of the accumulated gradient; zero if there is none. The next update uses values written
   /// through the view; if they are all zero and there was no gradient, there is none. Valid until
   /// the next backward pass or update. Not to be called during a backward pass.
   ///
   /// The call adds up the gradients of all threads, numbers and devices on the CPU. With several
   /// threads without numbers, it fixes the order of summation.
-  ParameterView gradients() const { return ParameterView(stored_here().show_gradient().g); }
+  ParameterView gradients() const;
   /// Sets all values. Throws ArgumentError unless `values` has one value per element.
-  void set_value(const std::vector<float>& values) const { stored_here().set_value(values); }
+  void set_value(const std::vector<float>& values) const;
   /// Clips all values to [left, right].
-  void clip_inplace(float left, float right) const { stored_here().clip(left, right); }
+  void clip_inplace(float left, float right) const;
 };
 
 /// Table of trained tensors, one per index; only used rows get gradients.
@@ -154,18 +157,16 @@ class LookupParameter : public TrainedHandle<LookupParameterStorage> {
   using TrainedHandle::TrainedHandle;
 
   /// Sets one row. Throws IndexError, or ArgumentError for a wrong number of values.
-  void initialize(unsigned index, const std::vector<float>& values) const {
-    stored_here().initialize(index, values);
-  }
+  void initialize(unsigned index, const std::vector<float>& values) const;
   /// View of each row; see Parameter::values for its lifetime.
-  RowViews values() const { return RowViews(stored_here().show_values().values); }
+  RowViews values() const;
   /// View of one row. Throws IndexError.
   Tensor row(unsigned index) const;
   /// The gradient of one row, copied; zero for an unused row. Not to be called during a backward
   /// pass.
   std::vector<float> row_gradient(unsigned index) const;
   /// The number of rows.
-  std::size_t size() const { return stored().rows; }
+  std::size_t size() const;
 };
 
 /// Weight decay of a collection, for programs written to DyNet. Decay is applied immediately, so
@@ -175,7 +176,7 @@ class L2WeightDecay {
   explicit L2WeightDecay(CollectionNode& of) : of_(&of) {}
   /// As ParameterCollection::set_weight_decay_lambda.
   void set_lambda(float lambda);
-  float get_lambda() const { return of_->effective_weight_decay(); }
+  float get_lambda() const;
   void update_weight_decay(unsigned = 1) {}
   float current_weight_decay() const { return 1.0f; }
   bool parameters_need_rescaled() const { return false; }
@@ -253,12 +254,12 @@ class ParameterCollection {
   void set_device(Device* device);
 
   /// Sets the seed of all parameters added afterwards in the whole tree; 1 at the start.
-  void set_seed(std::uint64_t seed) { bank_->seed = seed; }
-  std::uint64_t get_seed() const { return bank_->seed; }
+  void set_seed(std::uint64_t seed);
+  std::uint64_t get_seed() const;
   /// Limits the total number of values of parameters added afterwards in the whole tree; no limit
   /// at the start. Adding a parameter above the limit throws ArgumentError before it allocates.
-  void set_room(std::uint64_t numbers) { bank_->room = numbers; }
-  const std::string& get_fullname() const { return node_->fullname; }
+  void set_room(std::uint64_t numbers);
+  const std::string& get_fullname() const;
 
   /// All parameters in this collection and below it, in order of creation. Returns a new list,
   /// which `auto& list = ` also accepts.
@@ -299,7 +300,7 @@ class ParameterCollection {
 
   /// Sets the weight decay of this collection, see the constructor.
   void set_weight_decay_lambda(float lambda);
-  float get_weight_decay_lambda() const { return node_->effective_weight_decay(); }
+  float get_weight_decay_lambda() const;
   L2WeightDecay& get_weight_decay() const { return storage().weight_decay; }
 
   /// Bank that stores the parameters, for internal use.
@@ -318,20 +319,5 @@ class ParameterCollection {
   CollectionNode* node_;
   mutable std::shared_ptr<ParameterCollectionStorage> storage_;  // null before `get_storage`
 };
-
-/// Drops the gradients of all parameters below `root`, frozen ones included.
-void forget_gradients(ParameterBank& bank, const CollectionNode& root);
-
-/// Predicate that selects parameters and tables.
-using ParameterFilter = std::function<bool(const ParameterStorageBase&)>;
-
-/// Drops the gradients of the parameters that `which` selects.
-void forget_gradients(ParameterBank& bank, const ParameterFilter& which);
-
-/// Must be called after changing values of the parameters that `which` selects on the host.
-void values_changed(ParameterBank& bank, const ParameterFilter& which);
-
-/// Sum of squares of the gradients of the parameters that `which` selects.
-double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which);
 
 }  // namespace dynet

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -168,5 +169,22 @@ void check_weight_decay(float lambda, bool inherits);
 /// `W`, `W_1`, ..., and `_0`, `_1`, ... for parameters without a name. Throws ArgumentError for `/`
 /// and `_` in a name.
 std::string unique_name(CollectionNode& collection, const std::string& name);
+
+/// Drops the gradients of all parameters below `root`, frozen ones included.
+void forget_gradients(ParameterBank& bank, const CollectionNode& root);
+
+/// Predicate that selects parameters and tables.
+struct ParameterFilter : std::function<bool(const ParameterStorageBase&)> {
+  using function::function;
+};
+
+/// Drops the gradients of the parameters that `which` selects.
+void forget_gradients(ParameterBank& bank, const ParameterFilter& which);
+
+/// Must be called after changing values of the parameters that `which` selects on the host.
+void values_changed(ParameterBank& bank, const ParameterFilter& which);
+
+/// Sum of squares of the gradients of the parameters that `which` selects.
+double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which);
 
 }  // namespace dynet

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -13,9 +12,6 @@
 // changes the state and returns the new value.
 
 namespace dynet {
-
-/// Constants of a rule during one update: rates, decays, corrections.
-using TrainerConstants = std::array<float, 6>;
 
 /// Flushes subnormal numbers to zero. Decaying state would remain subnormal, and some CPUs are a
 /// hundred times slower on subnormal numbers.

@@ -1,18 +1,21 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "dynet-like/base/device_allocator.h"
-#include "dynet-like/param/update_rules.h"
 
 namespace dynet {
 
 namespace cuda {
 struct UpdateRule;  // kernels/cuda/update.h
 }
+
+/// Constants of a rule during one update: rates, decays, corrections.
+using TrainerConstants = std::array<float, 6>;
 
 /// Values of one parameter that are updated alike. Values, gradients and state are in the updater's
 /// memory; the lists of rows and addresses are on the host and must outlive `Updater::update`.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 namespace dynet {
@@ -35,10 +34,7 @@ class Averaging {
     count_ += due;
   }
   /// Average of a constant value of 1.
-  double weight_of_constant() const {
-    return exponential() ? 1 - std::pow(static_cast<double>(beta_), static_cast<double>(count_))
-                         : 1.0;
-  }
+  double weight_of_constant() const;
   /// Restarts with an empty average.
   void restart() { waited_ = count_ = 0; }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/param/storage.h"
+#include "dynet-like/train/update_loops.h"
 #include "kernels/cuda/update.h"
 
 namespace dynet {

@@ -12,7 +12,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/printable.h"
 #include "dynet-like/train/trainer.h"
-#include "dynet-like/train/update_builder.h"
+#include "dynet-like/train/update.h"
 
 namespace dynet {
 namespace {

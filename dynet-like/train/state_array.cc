@@ -1,6 +1,7 @@
 #include "dynet-like/train/state_array.h"
 
 #include "dynet-like/base/arena.h"
+#include "dynet-like/param/storage.h"
 
 namespace dynet {
 
@@ -32,6 +33,17 @@ void StateArray::copy_to_host() const {
   if (!host_is_old_) return;
   memory_->read(data_, device_data_, size_ * sizeof(float));
   host_is_old_ = false;
+}
+
+TrainerState::Arrays* TrainerState::find(const ParameterStorageBase& p) {
+  auto& all = p.is_lookup ? tables_ : dense_;
+  return p.index < all.size() && !all[p.index].empty() ? &all[p.index] : nullptr;
+}
+
+TrainerState::Arrays& TrainerState::operator[](const ParameterStorageBase& p) {
+  auto& all = p.is_lookup ? tables_ : dense_;
+  if (p.index >= all.size()) all.resize(p.index + 1);
+  return all[p.index];
 }
 
 }  // namespace dynet

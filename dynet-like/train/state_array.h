@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "dynet-like/base/device_allocator.h"
 
 namespace dynet {
+
+struct ParameterStorageBase;
 
 /// Aligned floats of a trainer's state for one parameter, initially zero; on the host, and on a
 /// device after the first `on`.
@@ -56,6 +59,34 @@ class StateArray {
   float* device_data_ = nullptr;  // null: host only
   mutable bool host_is_old_ = false;
   bool device_is_old_ = true;  // true also without a device copy
+};
+
+/// State arrays of all parameters: those of the rule, then an average, each of the parameter's
+/// size. A parameter has none before its first step.
+class TrainerState {
+ public:
+  using Arrays = std::vector<StateArray>;
+
+  /// Arrays of a parameter, or null.
+  Arrays* find(const ParameterStorageBase& p);
+  const Arrays* find(const ParameterStorageBase& p) const {
+    return const_cast<TrainerState*>(this)->find(p);
+  }
+  /// Arrays of a parameter; creates an empty list.
+  Arrays& operator[](const ParameterStorageBase& p);
+  /// Truncates the lists to this number of arrays.
+  void keep(std::size_t arrays) {
+    for (auto* all : {&dense_, &tables_})
+      for (Arrays& a : *all)
+        if (!a.empty()) a.resize(arrays);
+  }
+  void swap(TrainerState& other) noexcept {
+    dense_.swap(other.dense_);
+    tables_.swap(other.tables_);
+  }
+
+ private:
+  std::vector<Arrays> dense_, tables_;  // by index in the bank
 };
 
 }  // namespace dynet

@@ -8,7 +8,8 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
-#include "dynet-like/train/update_builder.h"
+#include "dynet-like/param/storage.h"
+#include "dynet-like/train/update.h"
 
 namespace dynet {
 namespace {
@@ -52,6 +53,12 @@ void Trainer::need_finite(const char* who, const char* name, real value) {
 
 bool Trainer::contains(const ParameterStorageBase& p) const {
   return collection_.node().contains(p.collection);
+}
+
+bool Trainer::trains(const ParameterStorageBase& p) const { return p.updated && contains(p); }
+
+float Trainer::decay_factor(const ParameterStorageBase& p) {
+  return 1.0f - p.collection->effective_weight_decay();
 }
 
 std::string Trainer::relative_name(const ParameterStorageBase& p) const {

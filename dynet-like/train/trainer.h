@@ -17,13 +17,14 @@
 #include "dynet-like/train/rule.h"
 #include "dynet-like/train/schedule.h"
 #include "dynet-like/train/state_array.h"
-#include "dynet-like/train/trainer_state.h"
 
 namespace dynet {
 
+class GradientBuffer;
+class RowGradients;
 class UpdateBuilder;
 class Workers;
-struct UpdatePart;
+struct ParameterFilter;
 
 /// Complete state of a trainer apart from the values of parameters, for saving. Parameter names are
 /// relative to the trainer's collection.
@@ -206,12 +207,10 @@ class Trainer : public UpdateCounters {
   };
 
   bool contains(const ParameterStorageBase& p) const;
-  bool trains(const ParameterStorageBase& p) const { return p.updated && contains(p); }
+  bool trains(const ParameterStorageBase& p) const;
   std::size_t arrays() const { return rule_.arrays + averaging_.enabled(); }
   std::string relative_name(const ParameterStorageBase& p) const;
-  static float decay_factor(const ParameterStorageBase& p) {
-    return 1.0f - p.collection->effective_weight_decay();
-  }
+  static float decay_factor(const ParameterStorageBase& p);
 
   /// Drops the gradients of the `dropped` parameters afterwards; null: of the whole collection.
   bool update_chosen(const ParameterFilter& chosen, const ParameterFilter& dropped, real scale);

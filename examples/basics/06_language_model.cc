@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/dict.h"
 
 using namespace dynet;
 

@@ -15,6 +15,8 @@
 #include <random>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/checkpoints.h"
+#include "dynet-like/io/save.h"
 
 using namespace dynet;
 

@@ -14,6 +14,7 @@
 #include <iostream>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/train/update_loops.h"
 
 using namespace dynet;
 

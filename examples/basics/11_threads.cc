@@ -16,6 +16,7 @@
 #include <random>
 #include <vector>
 
+#include "dynet-like/base/workers.h"
 #include "dynet-like/dynet.h"
 
 using namespace dynet;

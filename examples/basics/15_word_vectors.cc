@@ -18,6 +18,10 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/contents.h"
+#include "dynet-like/io/dict.h"
+#include "dynet-like/io/safetensors.h"
+#include "dynet-like/io/word_vectors.h"
 
 using namespace dynet;
 

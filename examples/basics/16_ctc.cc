@@ -13,6 +13,8 @@
 #include <sstream>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/dict.h"
+#include "dynet-like/structures/ctc/ctc_decoding.h"
 
 using namespace dynet;
 

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/distributed/distributed_trainer.h"
+#include "dynet-like/distributed/mpi/world.h"
 #include "dynet-like/dynet.h"
 
 using namespace dynet;

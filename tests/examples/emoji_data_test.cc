@@ -3,6 +3,7 @@
 #ifdef EMOJI_BINARY
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -262,6 +263,13 @@ TEST_CASE("Emoji: a font draws one picture for a sequence, and none for what it 
   CHECK(point(8, 3)[0] > 200);
   CHECK(point(8, 3)[1] > 150);
   CHECK(point(8, 3)[2] < 120);
+  const auto one = font.draw(U"\U0001F600", 1);  // the average of all points
+  REQUIRE(one);
+  for (unsigned channel = 0; channel < 4; ++channel) {
+    double sum = 0;
+    for (unsigned i = channel; i < grinning->points.size(); i += 4) sum += grinning->points[i];
+    CHECK(std::abs(one->points[channel] - sum / 256) <= 1);
+  }
   const auto astronaut = font.draw(U"\U0001F469\u200D\U0001F680", 16);
   REQUIRE(astronaut);
   CHECK(astronaut->points != font.draw(U"\U0001F469", 16)->points);

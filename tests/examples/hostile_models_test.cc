@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/param/storage.h"
 #include "examples/mixed/emoji/model.h"
 #include "examples/nlp/classifier/model.h"
 #include "examples/nlp/parser/model.h"

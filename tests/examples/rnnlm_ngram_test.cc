@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/dict.h"
+#include "dynet-like/io/save.h"
 #include "examples/nlp/rnnlm/ngram.h"
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/param/storage.h"
 #include "tests/support/catch.h"
 
 namespace next_graph_test {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every header compiles alone, and twice in one file.
+"""Every header compiles alone, and twice in one file; what dynet-like/dynet.h includes stays small.
 
 A header that a source includes first compiles alone wherever DYNET_UNITY is off, as where Clang reads the sources in
 .ci/run: here it is only read, for its include guard. Of headers with the same text, such as those of DyNet's names
@@ -14,6 +14,10 @@ import sys
 
 import sources
 
+UMBRELLA = "dynet-like/dynet.h"
+STANDARD = "#include <memory>\n#include <string>\n#include <vector>\n"
+MOST_LINES = 20530  # preprocessed, beside those of STANDARD: with GCC 12 these are 55,470
+
 
 def compile_header(compiler, root, path, system):
     command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", str(root)]
@@ -26,6 +30,17 @@ def compile_header(compiler, root, path, system):
     done = subprocess.run(  # in the root, for a quoted include is looked up in the current folder first
         command + ["-x", "c++", "-"], input=text, text=True, cwd=root, capture_output=True, check=False)  # fmt: skip
     return None if done.returncode == 0 else f"{path}:1: does not compile alone\n{done.stderr}"
+
+
+def lines_of_umbrella(compiler, root, system):
+    """Preprocessed lines of a program that includes it, and of one that includes STANDARD."""
+    folders = [word for folder in system if folder != "/usr/include" for word in ("-isystem", folder)]
+    command = [compiler, "-std=c++20", "-E", "-I", str(root), *folders, "-x", "c++", "-"]
+    done = [
+        subprocess.run(command, input=text, text=True, cwd=root, capture_output=True, check=True)
+        for text in (f'#include "{UMBRELLA}"\n', STANDARD)
+    ]
+    return [d.stdout.count("\n") for d in done]
 
 
 def included_first(root):
@@ -55,6 +70,10 @@ def main():
     checked = included_first(arguments.root)
     paths = sources.files(arguments.root, ("dynet-like", "kernels/cpu", "tests/support"), (".h",))
     problems = [f"{path}:1: has no #pragma once" for path in paths if "#pragma once" not in sources.read(arguments.root, path)]
+    lines, standard = lines_of_umbrella(arguments.compiler, arguments.root, arguments.public_system)
+    print(f"{UMBRELLA}: {lines} preprocessed lines, {standard} of them of <memory>, <string> and <vector>")
+    if lines - standard > MOST_LINES:
+        problems.append(f"{UMBRELLA}:1: {lines} preprocessed lines are too many: at most {standard + MOST_LINES}")
     alone = {}
     for path in paths:
         if str(path) not in checked:

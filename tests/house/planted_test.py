@@ -70,6 +70,7 @@ PLANTED = [
     ("links", "docs/map.md", "     ##Ten minutes", "docs/map.md:%d: a heading needs a space after '#'"),
     ("headers", "dynet-like/ops/unary.h", "inline std::vector<int> v;", "unary.h:1: does not compile alone"),
     ("headers", "tests/support/twice.h", "struct Twice {};", "twice.h:1: does not compile alone"),
+    ("headers", "dynet-like/graph/node.h", "#include <functional>\n#include <iostream>\n#include <memory>\n#include <regex>", "too many"),
 ]  # fmt: skip
 
 

@@ -11,6 +11,10 @@
 
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/checkpoints.h"
+#include "dynet-like/io/safetensors.h"
+#include "dynet-like/io/word_vectors.h"
+#include "dynet-like/param/storage.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
 #include "tests/support/catch.h"

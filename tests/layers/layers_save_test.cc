@@ -5,6 +5,8 @@
 #include <regex>
 
 #include "dynet-like/compat/text_file.h"
+#include "dynet-like/io/safetensors.h"
+#include "dynet-like/io/save.h"
 #include "tests/io/folder.h"
 #include "tests/layers/cells.h"
 #include "tests/support/all_values.h"

@@ -1,3 +1,4 @@
+#include "dynet-like/io/save.h"
 #include "tests/layers/naive_transformer.h"
 #include "tests/layers/softmax_check.h"
 

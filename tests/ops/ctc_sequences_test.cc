@@ -1,4 +1,5 @@
 // CTC against all alignments, one by one, and against itself in other company.
+#include "dynet-like/structures/ctc/ctc_decoding.h"
 #include "tests/ops/sequences.h"
 
 namespace ctc_sequences_test {

@@ -4,6 +4,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/param/parameters.h"
+#include "dynet-like/param/storage.h"
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "dynet-like/param/parameters.h"
+#include "dynet-like/param/storage.h"
 
 namespace dynet {
 

@@ -10,6 +10,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/random.h"
 #include "dynet-like/param/parameters.h"
+#include "dynet-like/param/storage.h"
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"
 

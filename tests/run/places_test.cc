@@ -6,6 +6,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/param/storage.h"
 #include "dynet-like/plan/cache.h"
 #include "dynet-like/run/grad_check.h"
 #include "tests/support/catch.h"

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "dynet-like/base/workers.h"
 #include "dynet-like/dynet.h"
 #include "tests/support/all_values.h"
 #include "tests/support/catch.h"

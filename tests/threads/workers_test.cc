@@ -1,5 +1,7 @@
 // One Workers in many hands.
 
+#include "dynet-like/base/workers.h"
+
 #include <atomic>
 #include <stdexcept>
 #include <string>

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/save.h"
+#include "dynet-like/param/storage.h"
 #include "tests/io/folder.h"
 #include "tests/param/plant.h"
 #include "tests/support/catch.h"

@@ -6,6 +6,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
+#include "dynet-like/io/dict.h"
 #include "dynet-like/layers/support.h"
 #include "dynet-like/layers/vocabulary/choice.h"
 #include "dynet-like/ops/broadcast.h"

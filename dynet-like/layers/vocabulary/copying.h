@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "dynet-like/io/dict.h"
 #include "dynet-like/layers/transformer/linear.h"
 
 // Copy mechanism: a decoder copies words of its source (See, Liu, Manning 2017, "Get to the point:
@@ -22,6 +21,8 @@
 // equal or one.
 
 namespace dynet {
+
+class Dict;
 
 /// Numbers of a source's words in a vocabulary extended by the source.
 struct ExtendedSource {

@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "dynet-like/graph/computation_graph.h"
-#include "dynet-like/io/dict.h"
 #include "dynet-like/param/parameters.h"
 
 namespace dynet {
+
+class Dict;
 
 /// Base of layers that map a vector `rep` {rep_dim}, or a batch of vectors, to probabilities of
 /// words, or classes of any kind. `new_graph` must be called first; without it the functions throw

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/io/dict.h"
 #include "dynet-like/layers/support.h"
 #include "dynet-like/layers/vocabulary/choice.h"
 #include "dynet-like/layers/vocabulary/softmax_builder.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/dict.h"
 #include "examples/mixed/emoji/encoders.h"
 #include "examples/mixed/emoji/evaluate.h"
 #include "examples/mixed/emoji/inputs.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/dict.h"
 #include "examples/nlp/classifier/corpus.h"
 #include "examples/nlp/classifier/evaluate.h"
 #include "examples/nlp/common/model.h"

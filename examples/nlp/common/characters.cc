@@ -1,5 +1,6 @@
 #include "examples/nlp/common/characters.h"
 
+#include "dynet-like/io/dict.h"
 #include "examples/nlp/common/vocabulary.h"
 
 namespace nlp {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "dynet-like/io/loading.h"
 #include "examples/nlp/common/training.h"
 #include "examples/nlp/common/vocabulary.h"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/distributed/communicator.h"
 #include "dynet-like/dynet.h"
 #include "examples/nlp/common/names.h"
 #include "examples/nlp/common/text.h"

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "dynet-like/base/workers.h"
+#include "dynet-like/distributed/communicator.h"
 #include "dynet-like/dynet.h"
 
 namespace nlp {

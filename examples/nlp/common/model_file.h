@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/save.h"
 #include "examples/nlp/common/check.h"
 #include "examples/nlp/common/model.h"
 #include "examples/nlp/common/saved_kind.h"

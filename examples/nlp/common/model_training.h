@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "dynet-like/base/workers.h"
+#include "dynet-like/distributed/distributed_trainer.h"
 #include "dynet-like/dynet.h"
 #include "examples/nlp/common/about.h"
 #include "examples/nlp/common/model_file.h"

@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "dynet-like/base/workers.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/save.h"
 #include "examples/nlp/common/files.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/text_input.h"

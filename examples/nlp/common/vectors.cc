@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "dynet-like/io/contents.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/text.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/dict.h"
 
 namespace nlp {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/dict.h"
 #include "examples/nlp/common/model.h"
 #include "examples/nlp/common/text_input.h"
 #include "examples/nlp/parser/arc_scorer.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/dict.h"
 #include "examples/nlp/common/names.h"
 #include "examples/nlp/common/text_input.h"
 

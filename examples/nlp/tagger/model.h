@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/dict.h"
 #include "examples/nlp/common/characters.h"
 #include "examples/nlp/common/model.h"
 #include "examples/nlp/common/split.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/io/dict.h"
 #include "examples/nlp/common/model.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/translate/corpus.h"

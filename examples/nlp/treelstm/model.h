@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/dict.h"
 #include "examples/nlp/common/model.h"
 #include "examples/nlp/treelstm/evaluate.h"
 #include "examples/nlp/treelstm/trees.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "dynet-like/io/dict.h"
 #include "examples/nlp/common/model.h"
 #include "examples/nlp/common/split.h"
 #include "examples/vision/digits/corpus.h"
