@@ -1,11 +1,11 @@
 // Spelling to sound with CTC: labels without an alignment.
 //
 // The data do not align the letters of a word with its phones. Connectionist temporal
-// classification (Graves et al. 2006) computes for every frame of the input, here three for each
-// letter, a distribution over the phones and a blank. The output of a sequence of frames omits
-// repeats and blanks, and ctc_loss sums over all sequences with the right output. Words of all
-// lengths run in one batch. The words are invented: "ch" and "ae" are one phone, "x" is two. With
-// two files (word, tab, phones with spaces) the program learns the first and reads the second.
+// classification (Graves et al. 2006) computes for every frame of the input, here three a letter, a
+// distribution over the phones and a blank. The output of a sequence of frames omits repeats and
+// blanks, and ctc_loss sums over all sequences with the right output, words of all lengths in one
+// batch. The words are invented: "ch" and "ae" are one phone, "x" is two. With two files (word,
+// tab, phones with spaces) the program learns the first and reads the second.
 #include <algorithm>
 #include <fstream>
 #include <iostream>

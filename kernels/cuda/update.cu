@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/param/update_rules.h"
 #include "kernels/cuda/copy.h"
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/pieces.h"

@@ -3,6 +3,7 @@
 #include <functional>
 #include <tuple>
 
+#include "dynet-like/structures/ctc/ctc_decoding.h"
 #include "held.h"
 #include "layers.h"
 

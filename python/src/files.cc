@@ -14,7 +14,11 @@
 
 #include "arrays.h"
 #include "dynet-like/compat/text_file.h"
+#include "dynet-like/io/checkpoints.h"
 #include "dynet-like/io/contents.h"
+#include "dynet-like/io/safetensors.h"
+#include "dynet-like/io/save.h"
+#include "dynet-like/param/storage.h"
 #include "operations.h"
 
 namespace dynet::python {

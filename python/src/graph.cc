@@ -12,6 +12,7 @@
 
 #include "dynet-like/base/interrupt.h"
 #include "dynet-like/base/random.h"
+#include "dynet-like/base/workers.h"
 #include "dynet-like/graph/graph_state.h"
 #include "operations.h"
 

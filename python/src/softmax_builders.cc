@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "dynet-like/io/dict.h"
 #include "recurrent.h"
 
 namespace dynet::python {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "bindings.h"
+#include "dynet-like/base/workers.h"
 
 namespace dynet::python {
 namespace {

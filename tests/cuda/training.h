@@ -12,6 +12,7 @@
 #include "dynet-like/base/cuda_devices.h"
 #include "dynet-like/dynet.h"
 #include "dynet-like/graph/device_backend.h"
+#include "dynet-like/param/storage.h"
 #include "tests/cuda/device.h"
 #include "tests/support/catch.h"
 #include "tests/support/op_case.h"

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/io/save.h"
+#include "dynet-like/param/storage.h"
 #include "tests/io/folder.h"
 #include "tests/support/catch.h"
 

@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "dynet-like/distributed/communicator.h"
+#include "dynet-like/distributed/distributed_trainer.h"
+#include "dynet-like/distributed/in_process.h"
+#include "dynet-like/param/storage.h"
 #include "tests/distributed/small_run.h"
 #include "tests/support/catch.h"
 

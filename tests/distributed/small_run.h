@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/base/workers.h"
+#include "dynet-like/distributed/communicator.h"
 #include "dynet-like/distributed/distributed_trainer.h"
 #include "dynet-like/distributed/in_process.h"
 #include "dynet-like/dynet.h"
 #include "dynet-like/io/checksum.h"
+#include "dynet-like/param/storage.h"
 
 namespace dynet {
 

@@ -1,3 +1,4 @@
+#include "dynet-like/io/save.h"
 #include "tests/io/folder.h"
 #include "tests/layers/cells.h"
 

@@ -2,6 +2,7 @@
 
 #include "tests/layers/cells.h"
 
+#include "dynet-like/io/save.h"
 #include "tests/io/folder.h"
 
 namespace cells_test {

@@ -1,3 +1,4 @@
+#include "dynet-like/io/dict.h"
 #include "tests/layers/naive_transformer.h"
 
 namespace copying_test {

@@ -1,3 +1,5 @@
+#include "dynet-like/structures/ctc/ctc_decoding.h"
+
 #include "tests/support/prelude.h"
 
 namespace ctc_decoding_test {

@@ -1,5 +1,6 @@
 // Scores by which nothing can be chosen are a typed error: no answer, and no empty one either.
 
+#include "dynet-like/structures/ctc/ctc_decoding.h"
 #include "tests/support/prelude.h"
 
 namespace decoding_scores_test {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "dynet-like/io/loading.h"
+#include "dynet-like/param/storage.h"
 #include "examples/nlp/common/training.h"
 #include "examples/nlp/common/vocabulary.h"
 
