@@ -2,10 +2,9 @@
 //
 // The data do not align the letters of a word with its phones. Connectionist temporal
 // classification (Graves et al. 2006) computes for every frame of the input, here three a letter, a
-// distribution over the phones and a blank. The output of a sequence of frames omits repeats and
-// blanks, and ctc_loss sums over all sequences with the right output, words of all lengths in one
-// batch. The words are invented: "ch" and "ae" are one phone, "x" is two. With two files (word,
-// tab, phones with spaces) the program learns the first and reads the second.
+// distribution over phones and a blank. The output of frames omits repeats and blanks; ctc_loss
+// sums over all frames with the right output. The words are invented: "ch" and "ae" are one phone,
+// "x" is two; with two files (word, tab, phones with spaces) the program learns the first.
 #include <algorithm>
 #include <fstream>
 #include <iostream>
