@@ -4,6 +4,7 @@
 
 #include "dynet-like/compat/tensor_tools.h"
 #include "dynet-like/param/parameters.h"
+#include "dynet-like/param/storage.h"
 
 // Arrays in the shape of parameters, for the state of a program's own algorithms.
 

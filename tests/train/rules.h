@@ -31,9 +31,17 @@ struct BookTrainer {
       : w(values.begin(), values.end()), a(w.size()), b(w.size()), c(w.size()) {}
 };
 
+/// Makes a trainer, or a copy of one of the same class.
+struct TrainerMaker {
+  std::function<std::unique_ptr<Trainer>(const ParameterCollection&)> make;
+  std::function<std::unique_ptr<Trainer>(const Trainer&)> copy;
+
+  std::unique_ptr<Trainer> operator()(const ParameterCollection& pc) const { return make(pc); }
+};
+
 struct TrainerCase {
   std::string name;
-  std::function<std::unique_ptr<Trainer>(const ParameterCollection&)> make;
+  TrainerMaker make;
   /// Step t, from 1, with gradient g.
   std::function<void(BookTrainer&, const std::vector<double>& g, int t)> step;
   bool distribution = false;  ///< values are probabilities
@@ -55,7 +63,9 @@ inline std::vector<TrainerCase> trainer_cases() {
     return lr * std::sqrt(1 - std::pow(b2, t)) / (1 - std::pow(b1, t)) * m;
   };
   const auto make = []<class T>(auto... settings) {
-    return [=](const ParameterCollection& pc) { return std::make_unique<T>(pc, settings...); };
+    return TrainerMaker{
+        [=](const ParameterCollection& pc) { return std::make_unique<T>(pc, settings...); },
+        [](const Trainer& t) { return std::make_unique<T>(static_cast<const T&>(t)); }};
   };
   return {
       {"SimpleSGDTrainer", make.operator()<SimpleSGDTrainer>(0.05f),

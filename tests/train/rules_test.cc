@@ -4,7 +4,6 @@
 
 #include <cstring>
 #include <sstream>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -67,21 +66,6 @@ struct Model {
     trainer->update();
   }
 };
-
-template <class... Kinds>
-std::unique_ptr<Trainer> copy_as(const Trainer& t) {
-  std::unique_ptr<Trainer> copy;
-  ((typeid(t) == typeid(Kinds) &&
-    (copy = std::make_unique<Kinds>(static_cast<const Kinds&>(t)), true)) ||
-   ...);
-  REQUIRE(copy);
-  return copy;
-}
-std::unique_ptr<Trainer> copy_of(const Trainer& t) {
-  return copy_as<SimpleSGDTrainer, CyclicalSGDTrainer, MomentumSGDTrainer, AdagradTrainer,
-                 AdadeltaTrainer, RMSPropTrainer, AdamTrainer, AmsgradTrainer, AdamWTrainer,
-                 EGTrainer>(t);
-}
 
 }  // namespace
 
@@ -228,7 +212,7 @@ TEST_CASE("a copy of any trainer goes on where the trainer is") {
         if (scheduled) m->trainer->set_schedule(LearningRateSchedule::cosine(0.1f, 20, 0.01f, 3));
         for (std::uint64_t t = 0; t < 7; ++t) m->step(t);
       }
-      const auto original = std::exchange(two.trainer, copy_of(*two.trainer));
+      const auto original = std::exchange(two.trainer, c.make.copy(*two.trainer));
       CHECK(two.trainer->numbers() == one.trainer->numbers());
       CHECK(same_bits(everything(one.pc, *one.trainer), everything(two.pc, *two.trainer)));
       for (std::uint64_t t = 7; t < 20; ++t)
