@@ -38,8 +38,8 @@ class ParameterHandle {
   std::shared_ptr<ParameterStorageBase> p_;
 };
 
-/// Pointer to a storage, for programs written to DyNet that include dynet-like/param/storage.h. Each
-/// access brings the storage up to date.
+/// Pointer to a storage, for programs written to DyNet that include dynet-like/param/storage.h.
+/// Each access brings the storage up to date.
 template <class S>
 class StoragePointer : public ParameterHandle {
  public:
