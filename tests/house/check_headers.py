@@ -19,11 +19,14 @@ STANDARD = "#include <memory>\n#include <string>\n#include <vector>\n"
 MOST_LINES = 20530  # preprocessed, beside those of STANDARD: with GCC 12 these are 55,470
 
 
+def command_of(compiler, root, system):
+    """Words that begin a call of the compiler. /usr/include, named again, would be hidden from #include_next."""
+    folders = [word for folder in system if folder != "/usr/include" for word in ("-isystem", folder)]
+    return [compiler, "-std=c++20", "-I", str(root), *folders]
+
+
 def compile_header(compiler, root, path, system):
-    command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", str(root)]
-    for folder in system:
-        if folder != "/usr/include":  # naming it again would hide it from #include_next
-            command += ["-isystem", folder]
+    command = [*command_of(compiler, root, system), "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
     if path.parts[0] == "kernels":
         command += ["-DDYNET_ISA=baseline", "-DDYNET_SCALAR=float"]
     text = f'#include "{path}"\n#include "{path}"\n'
@@ -34,8 +37,7 @@ def compile_header(compiler, root, path, system):
 
 def lines_of_umbrella(compiler, root, system):
     """Preprocessed lines of a program that includes it, and of one that includes STANDARD."""
-    folders = [word for folder in system if folder != "/usr/include" for word in ("-isystem", folder)]
-    command = [compiler, "-std=c++20", "-E", "-I", str(root), *folders, "-x", "c++", "-"]
+    command = [*command_of(compiler, root, system), "-E", "-x", "c++", "-"]
     done = [
         subprocess.run(command, input=text, text=True, cwd=root, capture_output=True, check=True)
         for text in (f'#include "{UMBRELLA}"\n', STANDARD)
