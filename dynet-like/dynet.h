@@ -20,8 +20,8 @@
 ///       trainer.update();
 ///     }
 
-// In the order in which data flows. These headers take the compiler as long as all others together,
-// so a program includes those that it uses itself:
+// These headers take the compiler as long as all others together, so a program includes those that
+// it uses itself:
 //   dynet-like/base/workers.h
 //   dynet-like/distributed/distributed_trainer.h
 //   dynet-like/distributed/in_process.h
@@ -33,6 +33,8 @@
 //   dynet-like/io/save.h
 //   dynet-like/io/word_vectors.h
 //   dynet-like/structures/ctc/ctc_decoding.h
+
+// In the order in which data flows.
 // clang-format off
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/isa.h"
