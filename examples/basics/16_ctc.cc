@@ -2,9 +2,9 @@
 //
 // The data do not align the letters of a word with its phones. Connectionist temporal
 // classification (Graves et al. 2006) computes for every frame of the input, here three a letter, a
-// distribution over phones and a blank. The output of frames omits repeats and blanks; ctc_loss
-// sums over all frames with the right output. The words are invented: "ch" and "ae" are one phone,
-// "x" is two; with two files (word, tab, phones with spaces) the program learns the first.
+// distribution over phones and a blank. The output of a sequence of these omits repeats and blanks;
+// ctc_loss sums over all sequences with the right output. The words are invented: "ch" is one
+// phone, "x" two. Of two files (word, tab, phones with spaces) it learns one and reads the other.
 #include <algorithm>
 #include <fstream>
 #include <iostream>
