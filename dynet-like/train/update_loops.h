@@ -59,6 +59,7 @@ inline void scale_values(float* v, std::size_t n, double s) {
   for (std::size_t i = 0; i < n; ++i) v[i] = flush_subnormal(v[i] * f);
 }
 
+/// Whether all values are zero.
 inline bool all_zero(const float* v, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
     if (v[i] != 0) return false;
