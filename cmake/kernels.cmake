@@ -4,7 +4,7 @@
 file(GLOB dynet_kernel_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/kernels/cpu/*.cc")
 # Sources without a version in double, including loops over parameters.
 set(dynet_float_sources "${PROJECT_SOURCE_DIR}/kernels/cpu/bf16_product.cc"
-  "${PROJECT_SOURCE_DIR}/dynet-like/param/norm.cc" "${PROJECT_SOURCE_DIR}/dynet-like/train/update_loops.cc")
+  "${PROJECT_SOURCE_DIR}/dynet-like/param/norm.cc" "${PROJECT_SOURCE_DIR}/dynet-like/train/update_kernels.cc")
 list(REMOVE_ITEM dynet_kernel_sources ${dynet_float_sources})
 
 # The GNU linker and objcopy combine the kernels of an instruction set into one object, independent of the program's

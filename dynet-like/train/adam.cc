@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "dynet-like/base/errors.h"
-#include "dynet-like/train/update_loops.h"
+#include "dynet-like/train/update_kernels.h"
 #include "kernels/cuda/update.h"
 
 namespace dynet {

@@ -1,6 +1,6 @@
 #include "dynet-like/train/adaptive.h"
 
-#include "dynet-like/train/update_loops.h"
+#include "dynet-like/train/update_kernels.h"
 #include "kernels/cuda/update.h"
 
 namespace dynet {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 
-#include "dynet-like/base/each_isa.h"
 #include "dynet-like/param/update_rules.h"
 #include "dynet-like/train/rule.h"
 
@@ -64,29 +63,6 @@ inline bool all_zero(const float* v, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
     if (v[i] != 0) return false;
   return true;
-}
-
-}  // namespace dynet
-
-namespace dynet::cpu {
-
-DYNET_EACH_ISA(
-
-    /// `apply_rule` with the rules of dynet-like/param/update_rules.h.
-    template <class Rule> void update(const TrainerSlice& s);
-
-)
-
-}  // namespace dynet::cpu
-
-namespace dynet {
-
-/// Value of TrainerRule::apply.
-template <class Rule>
-constexpr TrainerRule rule_of(const cuda::UpdateRule* on_device) {
-  return {.arrays = Rule::kState,
-          .apply = DYNET_PER_ISA(void (*)(const TrainerSlice&), cpu::update<Rule>),
-          .device = DeviceRule::by(on_device)};
 }
 
 }  // namespace dynet

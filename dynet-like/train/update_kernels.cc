@@ -1,3 +1,5 @@
+#include "dynet-like/train/update_kernels.h"
+
 #include "dynet-like/train/update_loops.h"
 
 namespace dynet::cpu::DYNET_ISA {
