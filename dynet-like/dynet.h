@@ -32,7 +32,9 @@
 //   dynet-like/io/safetensors.h
 //   dynet-like/io/save.h
 //   dynet-like/io/word_vectors.h
+//   dynet-like/param/storage.h
 //   dynet-like/structures/ctc/ctc_decoding.h
+//   dynet-like/train/update_loops.h
 
 // In the order in which data flows.
 // clang-format off

@@ -21,16 +21,16 @@ struct CollectionNode;
 
 /// Storage of one trained tensor or table: the target of Parameter and LookupParameter.
 struct ParameterStorageBase {
-  std::string name;          ///< full name, `/sub/name`
-  Dim dim;                   ///< shape of the parameter, or of one row of a table
-  std::size_t rows = 1;      ///< rows of a table
-  bool is_lookup = false;    ///< true: a table
-  std::size_t index = 0;     ///< index among the parameters or among the tables of the bank
-  float* data = nullptr;     ///< all values, rows concatenated
-  bool updated = true;       ///< false: frozen, no gradient and no update
-  Device* device = nullptr;  ///< device on which graphs use it; null: that of the graph
-  ParameterBank* bank = nullptr;
-  const CollectionNode* collection = nullptr;
+  std::string name;               ///< full name, `/sub/name`
+  Dim dim;                        ///< shape of the parameter, or of one row of a table
+  std::size_t rows = 1;           ///< rows of a table
+  bool is_lookup = false;         ///< true: a table
+  std::size_t index = 0;          ///< index among the parameters or among the tables of the bank
+  float* data = nullptr;          ///< all values, rows concatenated
+  bool updated = true;            ///< false: frozen, no gradient and no update
+  Device* device = nullptr;       ///< device on which graphs use it; null: that of the graph
+  ParameterBank* bank = nullptr;  ///< owner
+  const CollectionNode* collection = nullptr;  ///< collection to which it was added
   std::unique_ptr<ValuesOnDevices> on_device;  ///< null: no device has a copy
   std::atomic<bool> host_is_old = false;       ///< a device has newer values than `data`
 
@@ -80,9 +80,9 @@ struct ParameterStorage : ParameterStorageBase {
   Tensor g;                   ///< see Parameter::gradients
   bool nonzero_grad = false;  ///< true if there was a gradient at the last `show`
 
-  ParameterStorage& show();
-  ParameterStorage& show_values();
-  ParameterStorage& show_gradient();
+  ParameterStorage& show();           ///< brings all members up to date
+  ParameterStorage& show_values();    ///< brings `values` up to date
+  ParameterStorage& show_gradient();  ///< brings `g` up to date
   /// See Parameter.
   void set_value(const std::vector<float>& numbers);
   void clip(float left, float right);
@@ -97,13 +97,14 @@ struct ParameterStorage : ParameterStorageBase {
 struct LookupParameterStorage : ParameterStorageBase {
   Dim all_dim;  ///< shape of the table; the last size is the number of rows
   Tensor all_values, all_grads;
-  std::vector<Tensor> values, grads;  ///< by row
-  std::unordered_set<unsigned> non_zero_grads;
-  bool all_updated = false;  ///< true if every row has a gradient
-  bool nonzero_grad = false;
+  std::vector<Tensor> values;                   ///< by row
+  std::vector<Tensor> grads;                    ///< by row
+  std::unordered_set<unsigned> non_zero_grads;  ///< rows that have a gradient
+  bool all_updated = false;                     ///< true if every row has a gradient
+  bool nonzero_grad = false;                    ///< true if any row has a gradient
 
-  LookupParameterStorage& show();
-  LookupParameterStorage& show_values();
+  LookupParameterStorage& show();         ///< brings all views up to date
+  LookupParameterStorage& show_values();  ///< brings the views of the values up to date
   /// See LookupParameter.
   void initialize(unsigned index, const std::vector<float>& numbers);
   /// Copies the values of another table. Throws ShapeError for another shape.
@@ -115,23 +116,26 @@ struct LookupParameterStorage : ParameterStorageBase {
 
 /// Node of the tree of collections.
 struct CollectionNode {
-  std::string fullname;  ///< ends in `/`
-  CollectionNode* parent = nullptr;
-  float weight_decay = -1.0f;  ///< negative: the parent's
-  Device* device = nullptr;    ///< default of parameters; null: the parent's
-  std::map<std::string, int> used_names;
-  std::vector<std::unique_ptr<CollectionNode>> children;
+  std::string fullname;                   ///< ends in `/`
+  CollectionNode* parent = nullptr;       ///< null: the root
+  float weight_decay = -1.0f;             ///< negative: the parent's
+  Device* device = nullptr;               ///< default of parameters; null: the parent's
+  std::map<std::string, int> used_names;  ///< by name: the number of times it was asked for
+  std::vector<std::unique_ptr<CollectionNode>> children;  ///< collections directly below
 
+  /// Own weight decay, or that of the nearest ancestor that has one; 0 if none has.
   float effective_weight_decay() const {
     for (const CollectionNode* n = this; n; n = n->parent)
       if (n->weight_decay >= 0) return n->weight_decay;
     return 0.0f;
   }
+  /// Own device, or that of the nearest ancestor that has one; null if none has.
   Device* effective_device() const {
     for (const CollectionNode* n = this; n; n = n->parent)
       if (n->device) return n->device;
     return nullptr;
   }
+  /// True if `other` is this node or below it.
   bool contains(const CollectionNode* other) const {
     for (; other; other = other->parent)
       if (other == this) return true;
@@ -147,14 +151,15 @@ class ParameterBank {
   ParameterBank(const ParameterBank&) = delete;
   ParameterBank& operator=(const ParameterBank&) = delete;
 
+  /// Adds a parameter, or a table of `rows` rows, whose values are zero.
   ParameterStorageBase& add(CollectionNode& collection, const std::string& name, const Dim& dim,
                             std::size_t rows, bool is_lookup);
 
-  CollectionNode root;
-  std::vector<std::unique_ptr<ParameterStorageBase>> parameters;
-  std::vector<std::unique_ptr<ParameterStorageBase>> tables;
-  GradientBuffers gradients;
-  std::uint64_t seed = 1;
+  CollectionNode root;                                            ///< of the tree of collections
+  std::vector<std::unique_ptr<ParameterStorageBase>> parameters;  ///< by index
+  std::vector<std::unique_ptr<ParameterStorageBase>> tables;      ///< by index
+  GradientBuffers gradients;                                      ///< of all parameters and tables
+  std::uint64_t seed = 1;  ///< from which initial values are drawn
   /// Number of changes of values by the library.
   std::atomic<std::uint64_t> changes = 0;
   std::mutex on_device;                    ///< guards the device copies of all parameters
