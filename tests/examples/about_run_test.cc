@@ -28,9 +28,7 @@ Json about(const Desk& desk, const std::string& model) {
 }  // namespace
 
 TEST_CASE("About: a model says what it is") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
     desk.must(
         "cp data dev; cp data test; EPOCHS=2 train --model model --dev dev --seed 7 "
         "--report report");
@@ -65,13 +63,11 @@ TEST_CASE("About: a model says what it is") {
     CHECK(about(desk, "later").at("date") == "1970-01-02T00:00:00Z");
     desk.must("unset SOURCE_DATE_EPOCH; train --model now");
     CHECK(about(desk, "now").at("date").get<std::string>() > "2025");
-  }
+  });
 }
 
 TEST_CASE("About: equal runs make equal files, which show no folder") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     desk.must("mkdir -p secret/a secret/b; cp data secret/a/d; cp data secret/b/d");
     for (const std::string f : {"a", "b"}) {
       const std::string in = "secret/" + f + "/";
@@ -94,7 +90,7 @@ TEST_CASE("About: equal runs make equal files, which show no folder") {
     }
     desk.must("export SOURCE_DATE_EPOCH=; train --model now");
     CHECK(about(desk, "now").at("date").get<std::string>() > "2025");
-  }
+  });
 }
 
 TEST_CASE("About: files are named without the folders that lead there") {
@@ -123,10 +119,7 @@ TEST_CASE("About: labels of each program") {
 }
 
 TEST_CASE("About: through safetensors and back it is the same model") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    const Desk desk(each);
-    desk.must("train --model model --dev data");
+  on_desks("train --model model --dev data", [](const AnyProgram& each, const Desk& desk) {
     desk.must(kTool + "convert model m.safetensors");
     std::map<std::string, std::string> metadata;
     dynet::read_safetensors(desk.path("m.safetensors"), &metadata);
@@ -138,7 +131,7 @@ TEST_CASE("About: through safetensors and back it is the same model") {
     // A checkpoint as well.
     desk.must(kTool + "convert model.checkpoint c.safetensors; " + kTool +
               "convert c.safetensors c.dynet; " + "cmp c.dynet model.checkpoint");
-  }
+  });
 }
 
 #endif

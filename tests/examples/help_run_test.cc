@@ -130,8 +130,7 @@ TEST_CASE("Help: two examples of each command, with options that there are") {
 }
 
 TEST_CASE("Help: a program prints its help and its version") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each, 1);
+  on_desks(1, "", [](const AnyProgram& each, const Desk& desk) {
     const std::string help = desk.must("p --help");
     CHECK(help == desk.must("p -h"));
     CHECK(contains(help, "\nUsage: " + each.program.name + " [OPTIONS] COMMAND\n"));
@@ -140,7 +139,7 @@ TEST_CASE("Help: a program prints its help and its version") {
     CHECK(longest_line(help) <= 80);
     CHECK(desk.must("p --version") == each.program.name + " " + dynet::version() +
                                           " (kernels for " + dynet::isa_name() + ")\n");
-  }
+  });
 }
 
 TEST_CASE("Help: words are wrapped, and one that is too long stays whole") {
@@ -179,13 +178,12 @@ TEST_CASE("Arguments: a mistyped option is named before a missing one") {
     // Names of the terminal's own making do not get there.
     refused("\"$(printf -- '--\\033[31m')\"", "unknown option '--\\u{1b}[31m'");
   }
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each, 1);
+  on_desks(1, "", [](const AnyProgram&, const Desk& desk) {
     desk.refuses("p --trian x", kWrongUsage, "unknown option '--trian'");
     desk.refuses("p --versoin", kWrongUsage, "unknown option '--versoin': did you mean --version?");
     desk.refuses("p trian", kWrongUsage, "unknown command 'trian': expected train, ");
     desk.refuses("p", kWrongUsage, "no command: expected train, ");
-  }
+  });
 }
 
 }  // namespace help_run_test

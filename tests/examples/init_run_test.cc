@@ -16,9 +16,7 @@ using Json = nlohmann::json;
 }  // namespace
 
 TEST_CASE("Init: the weights of a model are where another one begins") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     desk.must("EPOCHS=8 train --model old --dev data --batch 1");
     // With a learning rate that changes nothing the new model is the old one.
     const std::string out = desk.must(
@@ -42,7 +40,7 @@ TEST_CASE("Init: the weights of a model are where another one begins") {
     desk.refuses("p train --train data --model new --resume --init old", 2, "--init");
     desk.refuses("p train --train data --model other --init nowhere", 1, "nowhere");
     desk.refuses("p train --train data --model other --init data", 1, "data");
-  }
+  });
 }
 
 TEST_CASE("Init: new words are unknown ones, and a label that the model lacks is refused") {

@@ -8,9 +8,7 @@
 namespace input_run_test {
 
 TEST_CASE("all programs: a byte order mark changes nothing") {
-  for (const AnyProgram& any : all_programs()) {
-    const Desk desk(any);
-    desk.must("train -m model");
+  on_desks("train -m model", [](const AnyProgram&, const Desk& desk) {
     desk.must("printf '\\357\\273\\277' | cat - data > marked; DATA=marked train -m other");
     CHECK(desk.same_weights("model", "other"));
     const std::string plain = desk.must("apply -i in");
@@ -18,12 +16,11 @@ TEST_CASE("all programs: a byte order mark changes nothing") {
     // But for the speed, which the parser says.
     CHECK(desk.must("p eval -m model -d marked | sed 's/marked/data/; s/[0-9,]* sentences.s//'") ==
           desk.must("p eval -m model -d data | sed 's/[0-9,]* sentences.s//'"));
-  }
+  });
 }
 
 TEST_CASE("all programs: what is no UTF-8 is refused, in every input, or read as ISO 8859-1") {
-  for (const AnyProgram& any : all_programs()) {
-    const Desk desk(any);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     desk.must(
         "train -m model; sed 's/the cat/the caf\\xe9/; s/cat/caf\\xe9/; s/good/caf\\xe9/' data > "
         "latin; sed 's/cat/caf\\xc3\\xa9/; s/good/caf\\xc3\\xa9/' data > utf;"
@@ -38,34 +35,29 @@ TEST_CASE("all programs: what is no UTF-8 is refused, in every input, or read as
     CHECK(contains(desk.must("apply -i latin.in --encoding latin1 || apply -i in"), "\n"));
     desk.refuses("apply --encoding ebcdic", 1,
                  "unknown encoding 'ebcdic': expected utf8 or latin1");
-  }
+  });
 }
 
 TEST_CASE("all programs: what is given a file alone reads it") {
-  for (const AnyProgram& any : all_programs()) {
-    const Desk desk(any);
-    desk.must("train -m model");
+  on_desks("train -m model", [](const AnyProgram&, const Desk& desk) {
     CHECK(desk.must("apply in") == desk.must("apply -i in"));
     desk.refuses("apply in -i in", 2, "excludes");
     desk.refuses("apply in -o in", 2, "are the same file");
     desk.refuses("apply none", 1, "none");
-  }
+  });
 }
 
 TEST_CASE("all programs: binary files are refused") {
-  for (const AnyProgram& any : all_programs()) {
-    const Desk desk(any);
-    desk.must("train -m model; printf 'a\\000b\\n' > zero");
+  on_desks("train -m model; printf 'a\\000b\\n' > zero", [](const AnyProgram&, const Desk& desk) {
     desk.refuses("apply -i zero", 1, "zero:1: expected text, found a zero byte");
     desk.refuses("apply -i model", 1, "model:1: ");
     desk.refuses("p eval -m model -d zero", 1, "zero:1: expected text, found a zero byte");
-  }
+  });
 }
 
 TEST_CASE("all programs: bad samples are left out if that is allowed, and named") {
-  for (const AnyProgram& any : all_programs()) {
-    if (any.program.name == "rnnlm") continue;  // every line is a sentence
-    const Desk desk(any);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
+    if (each.program.name == "rnnlm") return;  // every line is a sentence
     desk.must("printf '(9 x\\n\\n' | cat data - > bad; train -m model");
     desk.refuses("DATA=bad train -m x", 1, "bad:");
     desk.refuses("DATA=bad train -m x", 1, "; --skip-bad N leaves out N such ");
@@ -75,19 +67,18 @@ TEST_CASE("all programs: bad samples are left out if that is allowed, and named"
     CHECK(contains(left_out.err, "warning: bad:"));
     CHECK(contains(left_out.err, " is left out\n"));
     CHECK(desk.same_weights("other", "model"));
-  }
+  });
 }
 
 TEST_CASE("programs that want plain text refuse markup") {
-  for (const AnyProgram& any : all_programs()) {
-    if (any.program.name == "parser") continue;
-    const Desk desk(any);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
+    if (each.program.name == "parser") return;
     desk.must(
         "train -m model; printf '1\\tthe\\t_\\tDET\\t_\\t_\\t0\\troot\\t_\\t_\\n' > a.conllu");
     desk.refuses("apply -i a.conllu", 1, "a.conllu:1: expected plain text, found CoNLL-U: ");
     desk.refuses("printf '\\nthe|DET cat|NOUN\\n' | apply", 1,
                  "standard input:2: expected plain text, found word|TAG: 'the|DET cat|NOUN'");
-  }
+  });
 }
 
 TEST_CASE("tagger: every format of input and output") {
@@ -194,9 +185,7 @@ TEST_CASE("from text to trees: the parser takes its tags from a tagger") {
 }
 
 TEST_CASE("Empty input: nothing in, nothing out") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
     desk.must("train --model model; touch empty; echo old > out");
     CHECK(desk.must("apply < /dev/null").empty());
     CHECK(desk.must("apply -i empty").empty());
@@ -204,13 +193,11 @@ TEST_CASE("Empty input: nothing in, nothing out") {
     // Blank lines are no sentences either.
     desk.must("printf '\\n\\n' | apply > out");
     if (each.program.name != "rnnlm") CHECK(desk.must("tr -d '\\n' < out").empty());
-  }
+  });
 }
 
 TEST_CASE("Empty input: there is nothing to learn from, or to be scored on") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     desk.must("train --model model; touch empty; printf '\\n \\n' > blank");
     for (const std::string none : {"empty", "blank"}) {
       desk.refuses("DATA=" + none + " train --model new", 1, none + " holds no ");
@@ -218,7 +205,7 @@ TEST_CASE("Empty input: there is nothing to learn from, or to be scored on") {
       desk.refuses("train --test " + none + " --model new", 1, none + " holds no ");
       desk.refuses("p eval -m model -d " + none, 1, none + " holds no ");
     }
-  }
+  });
 }
 
 }  // namespace input_run_test

@@ -43,8 +43,7 @@ TEST_CASE("Numbers: whole ones in any form, others as they are") {
 }
 
 TEST_CASE("Numbers: on the command line") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     desk.must(
         "train --model model --batch 1e1 --max-seconds 1e3 --seed 010 --report "
         "report; train --model same --batch 10 --seed 10; cmp model same");
@@ -63,7 +62,7 @@ TEST_CASE("Numbers: on the command line") {
     refused("--max-seconds many", "--max-seconds: 'many' is no number from 0 to 1e+09");
     desk.refuses("EPOCHS=0.5 train --model new", program::kWrongUsage,
                  "--epochs: '0.5' is no whole number from 1 to 1e+06");
-  }
+  });
   const Desk tagger(all_programs()[0]);
   tagger.must("train --model model; p eval -m model -d data --show 1e0");
   tagger.refuses("p eval -m model -d data --show 0.1", program::kWrongUsage,

@@ -24,8 +24,7 @@ unsigned mode_of(const std::string& path) {
 }  // namespace
 
 TEST_CASE("Output: a command refuses its input as its output") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
     desk.must("train --model model && ln -s in link && ln -s ../desk/link link2 && ln in hard");
     const auto refused = [&](const std::string& script) {
       desk.refuses(script, kWrongUsage, "the same file");
@@ -56,13 +55,11 @@ TEST_CASE("Output: a command refuses its input as its output") {
     // Files that are no files may be both.
     if (each.program.name != "parser") desk.must("apply -i /dev/null -o /dev/null");
     desk.must("mkfifo pipe; cat in > pipe & apply -i pipe > out && apply -i in | cmp - out");
-  }
+  });
 }
 
 TEST_CASE("Output: a file takes the place of the old one when it is whole") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each, 60);
-    desk.must("train --model model");
+  on_desks(60, "train --model model", [](const AnyProgram& each, const Desk& desk) {
     const std::string whole = desk.must("apply -i in");
     REQUIRE(whole.size() > 600);
 
@@ -93,12 +90,11 @@ TEST_CASE("Output: a file takes the place of the old one when it is whole") {
       desk.refuses("(cat in; echo '(3 x') | apply -o out", 1, "standard input:61: ");
     if (each.program.name == "parser")
       desk.refuses("(cat in; echo 1) | apply -o out", 1, "standard input:241: ");
-  }
+  });
 }
 
 TEST_CASE("Output: an interrupted command leaves the old file and nothing else") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
     desk.must("train --model model; echo old > out; mkfifo pipe; touch log");
     const std::vector<std::string> before = desk.names();
     // The pipe is opened once the program reads it and stays open, so that the program waits for
@@ -130,13 +126,11 @@ TEST_CASE("Output: an interrupted command leaves the old file and nothing else")
         "kill -HUP $pid; exec 3>&-; wait $pid; exit $?");
     CHECK(ignored.code == 0);
     CHECK(desk.read("out") == desk.must("apply -i in"));
-  }
+  });
 }
 
 TEST_CASE("Output: to what is no file it goes as it comes") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
-    desk.must("train --model model");
+  on_desks("train --model model", [](const AnyProgram&, const Desk& desk) {
     const std::string whole = desk.must("apply -i in");
     CHECK(desk.must("apply -i in -o - ") == whole);
     CHECK(desk.must("apply -i in -o /dev/stdout") == whole);
@@ -156,13 +150,11 @@ TEST_CASE("Output: to what is no file it goes as it comes") {
     desk.refuses("apply -i in -o /dev/full", 1, "cannot write /dev/full: No space left on device");
     desk.refuses("apply -i in -o /dev/fd/9", 1, "cannot write /dev/fd/9: Bad file descriptor");
     desk.refuses("apply -i in -o /dev/stdin < data", 1, "Bad file descriptor");
-  }
+  });
 }
 
 TEST_CASE("Output: standard streams that are closed do not get into files") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each, 400);
-    desk.must("train --model model");
+  on_desks(400, "train --model model", [](const AnyProgram& each, const Desk& desk) {
     const std::string whole = desk.must("apply -i in");
     for (const std::string closed : {"2>&-", ">&-", "<&-", "<&- >&- 2>&-"}) {
       desk.must("apply -i in -o out " + closed);
@@ -172,13 +164,11 @@ TEST_CASE("Output: standard streams that are closed do not get into files") {
     desk.must("train --model other 2>&-");
     CHECK(desk.read("other") == desk.read("model"));
     CHECK(desk.read("other.checkpoint") == desk.read("model.checkpoint"));
-  }
+  });
 }
 
 TEST_CASE("Output: input that cannot be read to its end is an error") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
-    desk.must("train --model model; echo old > out");
+  on_desks("train --model model; echo old > out", [](const AnyProgram&, const Desk& desk) {
     const auto refused = [&](const std::string& command, const std::string& why) {
       desk.refuses(command, 1, "cannot read " + why);
     };
@@ -191,19 +181,18 @@ TEST_CASE("Output: input that cannot be read to its end is an error") {
                  "cannot open no\\u{1b}[31m file");
     refused("p eval -m model -d - < .", "standard input: Is a directory");
     refused("DATA=- train --model new < .", "standard input: Is a directory");
-  }
+  });
 }
 
 TEST_CASE("Output: a command answers a typed line before the next one") {
-  for (const AnyProgram& each : all_programs()) {
-    if (each.program.name == "parser") continue;  // sentences of similar length go together
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
+    if (each.program.name == "parser") return;  // sentences of similar length go together
     const std::string answer = desk.must("train --model model > log; head -n 1 in | apply");
     const std::string talk = desk.must(
         "mkfifo to from; start < to > from & exec 3> to 4< from; for i in 1 2 3; do "
         "head -n 1 in >&3; timeout 20 head -n 1 <&4 || exit 1; done; exec 3>&-; wait");
     CHECK(talk == answer + answer + answer);
-  }
+  });
 }
 
 }  // namespace output_run_test

@@ -164,6 +164,21 @@ class Desk : public ProgramFolder {
   }
 };
 
+/// Calls `test(program, desk)` for each program, with a desk of its own where `first` has run.
+template <typename Test>
+void on_desks(int sentences, const std::string& first, Test test) {
+  for (const AnyProgram& each : all_programs()) {
+    INFO(each.program.name);
+    const Desk desk(each, sentences);
+    if (!first.empty()) desk.must(first);
+    test(each, desk);
+  }
+}
+template <typename Test>
+void on_desks(const std::string& first, Test test) {
+  on_desks(40, first, test);
+}
+
 inline const AnyProgram& any_program(const std::string& name) {
   for (const AnyProgram& each : all_programs())
     if (each.program.name == name) return each;

@@ -43,9 +43,7 @@ std::string kinds_of(const std::vector<Json>& lines) {
 }  // namespace
 
 TEST_CASE("Report: settings, epochs and scores, continued where a run is resumed") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
     const std::string files = "--dev data --test data --seed 7 --dropout 0.25 --report ";
     desk.must("EPOCHS=2 train --model model " + files + "report");
     const std::string text = desk.read("report");
@@ -92,13 +90,11 @@ TEST_CASE("Report: settings, epochs and scores, continued where a run is resumed
     // Options that are left out come from the checkpoint.
     desk.must("p train --train data --model model --resume --epochs 3 --report new");
     CHECK(lines_of(desk.read("new"))[0].at("settings").at("seed") == 7);
-  }
+  });
 }
 
 TEST_CASE("Report: lines are written as they come") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     desk.must("train --model model --max-seconds 1e-9 --batch 4 --report /dev/stdout >> log");
     const std::string log = desk.read("log");
     const std::size_t settings = log.find("{\"line\":\"settings\""), data = log.find("train: "),
@@ -111,13 +107,11 @@ TEST_CASE("Report: lines are written as they come") {
     CHECK(partial.at("share") > 0.0);
     CHECK(partial.at("share") < 1.0);
     CHECK(partial.count("dev") == 0);
-  }
+  });
 }
 
 TEST_CASE("Report: no file of the run, and nothing but a report is replaced") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
     desk.must("cp data dev; mkdir folder; touch empty; train --model old --report report");
     desk.write("notes", "what I must not forget\n");
     desk.write("other", "{\"line\":\"settings\",\"program\":\"another\"}\n");
@@ -143,7 +137,7 @@ TEST_CASE("Report: no file of the run, and nothing but a report is replaced") {
     const Result full = desk.sh("train --model newest --report /dev/full");
     CHECK(full.code == kFailed);
     CHECK(contains(full.err, each.program.name + ": cannot write /dev/full: No space left"));
-  }
+  });
 }
 
 TEST_CASE("Report: figures that are no numbers, and names that are no text") {
@@ -167,9 +161,7 @@ TEST_CASE("Report: figures that are no numbers, and names that are no text") {
 }
 
 TEST_CASE("Report: the share of the updates that were clipped") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     for (const auto& [clip, share] : {std::pair("0", 0.0), {"1e9", 0.0}, {"1e-9", 1.0}}) {
       const std::string out =
           desk.must(std::string("train --model model --force --report report ") + "--clip " + clip);
@@ -177,16 +169,14 @@ TEST_CASE("Report: the share of the updates that were clipped") {
       CHECK(contains(line_with(out, "epoch 1: "), text));
       CHECK(lines_of(desk.read("report")).at(1).at("clipped") == share);
     }
-  }
+  });
 }
 
 TEST_CASE("Report: the gradient is as large in a small batch as in a large one") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    if (each.program.name == "classifier") continue;  // its sentences are of two kinds
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
+    if (each.program.name == "classifier") return;  // its sentences are of two kinds
     // All sentences are alike, so without dropout each batch asks for the same update, and what
     // clips one clips all.
-    const Desk desk(each);
     const auto clipped = [&](const std::string& batch, const std::string& clip) {
       desk.must("train --model new --force --report report --dropout 0 " +
                 std::string(each.has_labels() ? "--unknown 0 " : "") +
@@ -200,7 +190,7 @@ TEST_CASE("Report: the gradient is as large in a small batch as in a large one")
     }
     CHECK(clipped("20", std::to_string(below)) == 1);
     CHECK(clipped("20", std::to_string(above)) == 0);
-  }
+  });
 }
 
 }  // namespace report_run_test

@@ -72,9 +72,7 @@ TEST_CASE("Label scores: the mean is one over the labels that occur, whatever wa
 }
 
 TEST_CASE("eval: a JSON object with the scores that the table has") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
     desk.must("EPOCHS=2 train --model model --dev data --report report");
     const Json scores = Json::parse(desk.must("p eval -m model -d data --json"));
     CHECK(scores.at("program") == each.program.name);
@@ -88,9 +86,9 @@ TEST_CASE("eval: a JSON object with the scores that the table has") {
     CHECK(scores.at("model") == trained.at("model"));
     CHECK(scores.at("baseline") == trained.at("baseline"));
     CHECK(scores.count("labels") + scores.count("confusion") == 0);
-    if (each.program.name == "rnnlm") continue;
+    if (each.program.name == "rnnlm") return;
     desk.refuses("p eval -m model -d data --json --show 1", 2, "--show");
-    if (!each.has_labels()) continue;
+    if (!each.has_labels()) return;
     const Json more =
         Json::parse(desk.must("p eval -m model -d data --json --per-label "
                               "--confusion"));
@@ -106,7 +104,7 @@ TEST_CASE("eval: a JSON object with the scores that the table has") {
     const std::string table = desk.must("p eval -m model -d data --per-label --confusion");
     CHECK(contains(table, ": how well each label is found\n"));
     CHECK(contains(table, ": right label by row, predicted label by column\n"));
-  }
+  });
 }
 
 TEST_CASE("eval --per-label: tags, spans by type, arcs with their heads") {
@@ -145,16 +143,14 @@ TEST_CASE("eval --per-label: tags, spans by type, arcs with their heads") {
 }
 
 TEST_CASE("Predictions: a JSON object a line, with what the other format has") {
-  for (const AnyProgram& each : all_programs()) {
-    if (each.program.name == "tagger") continue;
-    INFO(each.program.name);
-    const Desk desk(each, 3);
+  on_desks(3, "", [](const AnyProgram& each, const Desk& desk) {
+    if (each.program.name == "tagger") return;
     desk.must("train --model model");
     std::istringstream lines(desk.must("apply --json -i in -o out; cat out"));
     std::size_t count = 0;
     for (std::string line; std::getline(lines, line); ++count) CHECK(Json::parse(line).is_object());
     CHECK(count == 3);
-  }
+  });
   {
     const Desk desk(all_programs()[4]);
     desk.must("train --model model");

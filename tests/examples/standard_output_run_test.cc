@@ -39,9 +39,7 @@ std::vector<std::string> commands_of(const AnyProgram& each) {
 }  // namespace
 
 TEST_CASE("Standard output: a full disk is noticed") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each, 2000);
-    desk.must("train --model model");
+  on_desks(2000, "train --model model", [](const AnyProgram& each, const Desk& desk) {
     for (const std::string& command : commands_of(each)) {
       const Result full = desk.sh(command + " 2> log > /dev/full");
       const std::string log = desk.read("log");
@@ -56,24 +54,21 @@ TEST_CASE("Standard output: a full disk is noticed") {
     }
     // Nothing was trained, only to be lost.
     CHECK_FALSE(contains(desk.sh("ls").out, "new"));
-  }
+  });
 }
 
 TEST_CASE("Standard output: a full quota is an error as any other") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each, 2000);
-    desk.must("train --model model");
+  on_desks(2000, "train --model model", [](const AnyProgram& each, const Desk& desk) {
     const Result result = desk.sh("ulimit -f 1; apply -i in 2>&1 > part | tail -n 1; cat part");
     INFO(result.out);
     CHECK(contains(result.out,
                    each.program.name + ": cannot write standard output: File too large\n"));
     CHECK(desk.read("part").size() == 512);
-  }
+  });
 }
 
 TEST_CASE("Standard output: who reads no further ends a program in silence") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each, 20000);
+  on_desks(20000, "", [](const AnyProgram& each, const Desk& desk) {
     desk.must("head -n 1000 data > few; DATA=few train --model model");
     const std::string first = desk.must("head -n 1 in | apply | head -n 1");
     const auto quiet = [&](const std::string& command) {
@@ -96,7 +91,7 @@ TEST_CASE("Standard output: who reads no further ends a program in silence") {
     // Standard error is no result.
     desk.must("{ train --model new 2>&1 >&3 | true; } 3> log");
     CHECK(contains(desk.read("log"), "saved in new"));
-  }
+  });
 }
 
 }  // namespace standard_output_run_test

@@ -37,8 +37,7 @@ std::vector<std::string> sorted_with(std::vector<std::string> names,
 }  // namespace
 
 TEST_CASE("Stop: a signal in the first epoch leaves a checkpoint and no model") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each, 30000);
+  on_desks(30000, "", [](const AnyProgram& each, const Desk& desk) {
     desk.must("touch log errors");
     const std::vector<std::string> before = desk.names();
     const Result stopped =
@@ -54,12 +53,11 @@ TEST_CASE("Stop: a signal in the first epoch leaves a checkpoint and no model") 
     CHECK(desk.names() == sorted_with(before, {"new.checkpoint"}));
     CHECK(contains(desk.must("train --model new --resume --max-seconds 0.01"),
                    "resuming after epoch 0 and "));
-  }
+  });
 }
 
 TEST_CASE("Stop: a signal in a later epoch says which model there is, and nothing is lost") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
     desk.must("EPOCHS=60 train --model whole; touch log errors");
     const std::vector<std::string> before = desk.names();
     // A pipe that is full but for one page: the program waits there in the midst of an epoch, once
@@ -80,13 +78,11 @@ TEST_CASE("Stop: a signal in a later epoch says which model there is, and nothin
     CHECK(desk.names() == sorted_with(before, {"parts", "parts.checkpoint"}));
     desk.must("p eval -m parts -d data > log; EPOCHS=60 train --model parts --resume");
     desk.must("cmp parts whole && cmp parts.checkpoint whole.checkpoint");
-  }
+  });
 }
 
 TEST_CASE("Stop: signals at any moment leave a run as it is") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each, 1000);
-    INFO(each.program.name);
+  on_desks(1000, "", [](const AnyProgram&, const Desk& desk) {
     desk.must("EPOCHS=3 train --dev data --model whole; touch log");
     const std::vector<std::string> before = desk.names();
     desk.must(
@@ -100,13 +96,11 @@ TEST_CASE("Stop: signals at any moment leave a run as it is") {
         "train --dev data --model parts $more\n"
         "cmp parts whole && cmp parts.checkpoint whole.checkpoint");
     CHECK(desk.names() == sorted_with(before, {"parts", "parts.checkpoint"}));
-  }
+  });
 }
 
 TEST_CASE("Stop: a second signal ends at once, and one that comes twice counts once") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
-    INFO(each.program.name);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     // The report has no reader, so the program waits for ever once the pipe is full.
     const auto waiting = [&](const std::string& pids, const std::string& then) {
       return desk.sh(
@@ -124,7 +118,7 @@ TEST_CASE("Stop: a second signal ends at once, and one that comes twice counts o
 
     CHECK(waiting("$pid $pid", "cat <&3 > /dev/null & drain=$!").code == kTerminated);
     CHECK(contains(desk.read("log"), "stopped by SIGTERM after epoch "));
-  }
+  });
 }
 
 TEST_CASE("Stop: an ignored signal stays ignored") {

@@ -9,9 +9,7 @@
 namespace threads_run_test {
 
 TEST_CASE("Threads: models, scores and predictions have the same bits on any number") {
-  for (const AnyProgram& each : all_programs()) {
-    INFO(each.program.name);
-    const Desk desk(each, 300);
+  on_desks(300, "", [](const AnyProgram& each, const Desk& desk) {
     // More of the words and of the lengths that sentences have.
     desk.must(
         "sed -e 's/cat/dog/; s/film/book/' data > more; cat more >> data; "
@@ -40,7 +38,7 @@ TEST_CASE("Threads: models, scores and predictions have the same bits on any num
     desk.must("EPOCHS=3 train --model model41 --dev data --resume --batch 8 --threads 2");
     desk.refuses("p eval -m model1 -d data --threads 0", 2, "--threads");
     desk.refuses("p eval -m model1 -d data --threads 1025", 2, "--threads");
-  }
+  });
 }
 
 TEST_CASE("Threads: lines before a wrong one are answered as with one thread") {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <iostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,8 +28,7 @@ const AnyProgram& another_than(const AnyProgram& one) {
 }  // namespace
 
 TEST_CASE("Train: the model never takes the place of the data") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     desk.must(
         "cp data dev; cp data test; ln -s data link; ln dev hard; cp data m.checkpoint; "
         "cp data n; ln -s n n.checkpoint; touch empty m2 m2.checkpoint; ln -s empty "
@@ -58,12 +56,11 @@ TEST_CASE("Train: the model never takes the place of the data") {
     // None of these has read anything, so data that are wrong change nothing.
     desk.write("broken", std::string("\0\n", 2));
     refused("DATA=broken train --dev dev --model dev", "--dev dev are the same file");
-  }
+  });
 }
 
 TEST_CASE("Train: a file that is no model of the program stays") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
     const Desk other(another_than(each));
     other.must("train --model model");
     desk.write("other", other.read("model"));
@@ -90,12 +87,11 @@ TEST_CASE("Train: a file that is no model of the program stays") {
       refused("model.checkpoint", "model.checkpoint is no model of " + name);
       refused("swapped", "swapped is no model of " + name);
     }
-  }
+  });
 }
 
 TEST_CASE("Models: whatever is wrong with one, the error names it") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
     const Desk other(another_than(each));
     other.must("train --model model");
     desk.must("train --model model; mkdir folder");
@@ -125,12 +121,11 @@ TEST_CASE("Models: whatever is wrong with one, the error names it") {
       desk.refuses("p eval -m " + file + " -d data", kFailed, why);
       desk.refuses("p train --train data -m new --init " + file, kFailed, why);
     }
-  }
+  });
 }
 
 TEST_CASE("Train: a model that is there asks whether to go on or to begin again") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     desk.must("train --model model; cp model alone; cp model.checkpoint half.checkpoint");
     const auto asks = [&](const std::string& script, const std::string& which) {
       desk.refuses(script, kWrongUsage, which + " exists");
@@ -153,12 +148,11 @@ TEST_CASE("Train: a model that is there asks whether to go on or to begin again"
     CHECK(contains(desk.must("EPOCHS=2 train --model half --resume"), "resuming after epoch 1"));
     desk.must("train --model new --force");  // where there is nothing, --force changes nothing
     desk.must("cmp new old");
-  }
+  });
 }
 
 TEST_CASE("Train: a model that cannot be saved is refused before training") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     desk.must("mkdir folder folder2.checkpoint");
     const std::string longest(255, 'm');
     // So many epochs that only a refusal before training ends in time.
@@ -179,7 +173,7 @@ TEST_CASE("Train: a model that cannot be saved is refused before training") {
     refused(longest, "File name too long");
     desk.must("ln -s loop loop");
     refused("loop", "cannot save loop: Too many levels of symbolic links");
-  }
+  });
 }
 
 TEST_CASE("Train: permissions are looked at before the work") {
@@ -187,20 +181,17 @@ TEST_CASE("Train: permissions are looked at before the work") {
     skip("the user root may write where permissions forbid it");
     return;
   }
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     desk.must("mkdir folder; train --model old; chmod 444 old; chmod 555 folder");
     desk.refuses("EPOCHS=1000000 train --model old --force", kFailed,
                  "it may not be written: Permission denied");
     desk.refuses("EPOCHS=1000000 train --model folder/model", kFailed, "Permission denied");
     desk.must("chmod 755 folder");
-  }
+  });
 }
 
 TEST_CASE("Train: a full quota is found out before the work and loses nothing") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
-    desk.must("train --model model");
+  on_desks("train --model model", [](const AnyProgram& each, const Desk& desk) {
     const std::vector<std::string> before = desk.contents();
     for (const std::string command :
          {"train --model new", "train --model model --force", "train --model model --resume"}) {
@@ -209,13 +200,11 @@ TEST_CASE("Train: a full quota is found out before the work and loses nothing") 
       each.program.check_refused(result, ".checkpoint: cannot write: File too large");
       CHECK(desk.contents() == before);
     }
-  }
+  });
 }
 
 TEST_CASE("Train: a quota that is full after all breaks a run off and loses nothing") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
-    desk.must("train --model model");
+  on_desks("train --model model", [](const AnyProgram& each, const Desk& desk) {
     const auto size = [&](const std::string& name) {
       return std::filesystem::file_size(desk.path(name));
     };
@@ -231,7 +220,7 @@ TEST_CASE("Train: a quota that is full after all breaks a run off and loses noth
     CHECK(desk.names() ==
           std::vector<std::string>{"data", "in", "model", "model.checkpoint", "new"});
     desk.must("p eval -m new -d data && train --model new --force");
-  }
+  });
 }
 
 }  // namespace train_files_run_test

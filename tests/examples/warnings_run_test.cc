@@ -29,40 +29,36 @@ const std::string kMakeOdd =
 }  // namespace
 
 TEST_CASE("Warnings: none of ordinary data") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram& each, const Desk& desk) {
     desk.write("some", each.sentence);
     CHECK(warnings(desk.sh("train --model model --dev some --test some")).empty());
-  }
+  });
 }
 
 TEST_CASE("Warnings: dev and test data that are the training data, a line each") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     CHECK(warnings(desk.sh("cp data copy; train --model model --dev data --test copy")) ==
           "warning: data is the same as the training data: its scores say nothing of other data\n"
           "warning: copy is the same as the training data: its scores say nothing of other data\n");
-  }
+  });
 }
 
 TEST_CASE("Warnings: data whose words the model does not know") {
-  for (const AnyProgram& each : all_programs()) {
-    const Desk desk(each);
+  on_desks("", [](const AnyProgram&, const Desk& desk) {
     const std::string unknown = "warning: odd: the model knows 0.00 % of the words";
     const Result as_dev = desk.sh(kMakeOdd + "train --model model --dev odd");
     CHECK(contains(warnings(as_dev), unknown));
     CHECK(contains(warnings(desk.sh("DATA=odd train --init model --model more")), unknown));
-  }
+  });
 }
 
 TEST_CASE("Warnings: parts of a split that hold nothing") {
-  for (const AnyProgram& each : all_programs()) {
-    if (each.program.name == "parser" || each.program.name == "treelstm") continue;
-    const Desk desk(each, 4);
+  on_desks(4, "", [](const AnyProgram& each, const Desk& desk) {
+    if (each.program.name == "parser" || each.program.name == "treelstm") return;
     CHECK(warnings(desk.sh("train --model model --split 1000/1/1")) ==
           "warning: the dev part of data is empty: nothing says which epoch is best\n"
           "warning: the test part of data is empty: nothing says how good the model is\n");
-  }
+  });
 }
 
 TEST_CASE("Warnings: nothing to tell apart") {
