@@ -3,7 +3,7 @@
 
 #include "examples/nlp/parser/conll18.h"
 
-#include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -34,23 +34,19 @@ std::vector<Sentence> sentences(const std::string& text) {
   return all;
 }
 
-bool are(const FoundItems& items, std::size_t gold, std::size_t system, std::size_t correct) {
-  CAPTURE(items.gold, items.system, items.correct);
-  CHECK(items.gold == gold);
-  CHECK(items.system == system);
-  CHECK(items.correct == correct);
-  return items.gold == gold;
-}
+using Counts = std::array<std::size_t, 3>;
+/// Items of the right file, of the other one, and those that are the same.
+Counts counts(const FoundItems& items) { return {items.gold, items.system, items.correct}; }
 
 }  // namespace
 
 TEST_CASE("CoNLL 2018: the right file has all right") {
   const auto gold = sentences("1 A DET 2 det/2 cat NOUN 0 root;1 Go VERB 0 root");
   const Conll18Scores scores = conll18_scores(gold, gold);
-  are(scores.tokens, 3, 3, 3);
-  are(scores.sentences, 2, 2, 2);
-  are(scores.las, 3, 3, 3);
-  are(scores.clas, 2, 2, 2);
+  CHECK(counts(scores.tokens) == Counts{3, 3, 3});
+  CHECK(counts(scores.sentences) == Counts{2, 2, 2});
+  CHECK(counts(scores.las) == Counts{3, 3, 3});
+  CHECK(counts(scores.clas) == Counts{2, 2, 2});
   CHECK(scores.las.f1() == 1.0);
 }
 
@@ -61,21 +57,22 @@ TEST_CASE("CoNLL 2018: tags, heads and labels, of which the subtype does not cou
   const auto system = sentences(
       "1 A DET 2 det/2 cat VERB 3 nsubj/3 is VERB 0 root/4 here ADV 2 advmod/5 now ADV 3 obl");
   const Conll18Scores scores = conll18_scores(gold, system);
-  are(scores.upos, 5, 5, 4);
-  are(scores.xpos, 5, 5, 4);
-  are(scores.uas, 5, 5, 4);
-  are(scores.las, 5, 5, 3);
-  are(scores.clas, 4, 4, 2);
+  CHECK(counts(scores.upos) == Counts{5, 5, 4});
+  CHECK(counts(scores.xpos) == Counts{5, 5, 4});
+  CHECK(counts(scores.uas) == Counts{5, 5, 4});
+  CHECK(counts(scores.las) == Counts{5, 5, 3});
+  CHECK(counts(scores.clas) == Counts{4, 4, 2});
 }
 
 TEST_CASE("CoNLL 2018: other words over the same characters") {
   const auto gold = sentences("1 ab X 2 dep/2 cd X 0 root/3 e X 2 dep;1 f X 0 root");
   const auto system = sentences("1 ab X 2 dep/2 cde X 0 root/3 f X 2 dep");
   const Conll18Scores scores = conll18_scores(gold, system);
-  are(scores.tokens, 4, 3, 2);
-  are(scores.sentences, 2, 1, 0);
-  are(scores.words, 4, 3, 2);
-  are(scores.uas, 4, 3, 0);  // the head of "ab" is no word of the other file, "f" is no root there
+  CHECK(counts(scores.tokens) == Counts{4, 3, 2});
+  CHECK(counts(scores.sentences) == Counts{2, 1, 0});
+  CHECK(counts(scores.words) == Counts{4, 3, 2});
+  CHECK(counts(scores.uas) ==
+        Counts{4, 3, 0});  // the head of "ab" is no word of the other file, "f" is no root there
 }
 
 TEST_CASE("CoNLL 2018: words of multiword tokens are matched by their forms") {
@@ -83,32 +80,32 @@ TEST_CASE("CoNLL 2018: words of multiword tokens are matched by their forms") {
   SECTION("in both files") {
     const auto system = sentences("1-2 DEL/1 De X 3 case/2 l X 3 det/3 mar X 0 root");
     const Conll18Scores scores = conll18_scores(gold, system);
-    are(scores.tokens, 2, 2, 2);
-    are(scores.words, 3, 3, 2);
-    are(scores.las, 3, 3, 2);
+    CHECK(counts(scores.tokens) == Counts{2, 2, 2});
+    CHECK(counts(scores.words) == Counts{3, 3, 2});
+    CHECK(counts(scores.las) == Counts{3, 3, 2});
   }
   SECTION("in one file") {
     const auto system = sentences("1 DEL X 2 case/2 mar X 0 root");
     const Conll18Scores scores = conll18_scores(gold, system);
-    are(scores.tokens, 2, 2, 2);
-    are(scores.words, 3, 2, 1);
-    are(scores.las, 3, 2, 1);
-    are(conll18_scores(system, gold).words, 2, 3, 1);
+    CHECK(counts(scores.tokens) == Counts{2, 2, 2});
+    CHECK(counts(scores.words) == Counts{3, 2, 1});
+    CHECK(counts(scores.las) == Counts{3, 2, 1});
+    CHECK(counts(conll18_scores(system, gold).words) == Counts{2, 3, 1});
   }
   SECTION("with a word over their end, which is none of theirs") {
     const auto one = sentences("1-2 abc/1 ab X 0 root/2 cd X 1 dep/3 d X 1 dep");
     const auto other = sentences("1 ab X 0 root/2 cd X 1 dep");
     const Conll18Scores scores = conll18_scores(one, other);
-    are(scores.tokens, 2, 2, 0);
-    are(scores.words, 3, 2, 1);
-    are(conll18_scores(other, one).words, 2, 3, 1);
+    CHECK(counts(scores.tokens) == Counts{2, 2, 0});
+    CHECK(counts(scores.words) == Counts{3, 2, 1});
+    CHECK(counts(conll18_scores(other, one).words) == Counts{2, 3, 1});
   }
   SECTION("that overlap others") {
     const auto system = sentences("1 DE X 2 case/2-3 Lmar/2 el X 0 root/3 mar X 2 dep");
     const Conll18Scores scores = conll18_scores(gold, system);
-    are(scores.tokens, 2, 2, 0);
-    are(scores.words, 3, 3, 3);
-    are(scores.uas, 3, 3, 0);
+    CHECK(counts(scores.tokens) == Counts{2, 2, 0});
+    CHECK(counts(scores.words) == Counts{3, 3, 3});
+    CHECK(counts(scores.uas) == Counts{3, 3, 0});
   }
 }
 
@@ -119,7 +116,7 @@ TEST_CASE("CoNLL 2018: what cannot be compared") {
   CHECK(error_from([&] { conll18_scores(gold, sentences("1 ab X 2 root")); }) ==
         "file:1: expected a word number from 0 to 1 in column 7, HEAD, found '2'");
   // A space within a word is none of the text.
-  are(conll18_scores(gold, sentences("1 a\u00a0b X 0 root")).words, 1, 1, 1);
+  CHECK(counts(conll18_scores(gold, sentences("1 a\u00a0b X 0 root")).words) == Counts{1, 1, 1});
 }
 
 }  // namespace conll18_test

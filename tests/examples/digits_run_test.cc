@@ -1,7 +1,6 @@
 // The program digits as its user meets it: in processes of its own.
 
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
 
 #include "examples/nlp/common/text.h"

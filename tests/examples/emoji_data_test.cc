@@ -4,16 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "examples/mixed/emoji/corpus.h"
+#include "examples/mixed/emoji/encoders.h"
 #include "examples/mixed/emoji/font.h"
 #include "examples/mixed/emoji/gather.h"
 #include "examples/mixed/emoji/inputs.h"
 #include "examples/mixed/emoji/unicode.h"
-#include "tests/examples/helpers.h"
+#include "tests/examples/learners.h"
 #include "tests/support/catch.h"
 
 namespace emoji_data_test {
@@ -44,15 +44,6 @@ std::string error_of(const std::string& text) {
 
 std::string labelled(const std::string& rest) {
   return R"({"group": "g", "subgroup": "s", )" + rest + "}\n";
-}
-
-bool packages_are_there() {
-  const Sources s;
-  const bool there = std::filesystem::exists(s.unicode + "/emoji/emoji-test.txt") &&
-                     std::filesystem::exists(s.cldr + "/common/annotations/en.xml") &&
-                     std::filesystem::exists(s.font);
-  if (!there) skip("needs unicode-data, unicode-cldr-core and fonts-noto-color-emoji");
-  return there;
 }
 
 }  // namespace
@@ -110,6 +101,21 @@ TEST_CASE("Emoji: a line that is no sample is refused with its place") {
   CHECK(error_of(labelled(R"("image": "00112233")") +
                  labelled("\"image\": \"" + std::string(32, '0') + "\"")) ==
         "data:2: expected an \"image\" of 1 lines as above, found one of 2");
+}
+
+TEST_CASE("Emoji: rows as numbers") {
+  const Corpus corpus =
+      read(labelled(R"("row": {"n": 1, "w": "b"})") +
+           labelled(R"("row": {"n": 3, "w": "a", "c": 7})") + labelled(R"("emoji": "x")"));
+  const std::vector<Column> columns = columns_of(corpus, "data");
+  REQUIRE(columns.size() == 3);
+  CHECK(row_numbers(corpus[0].row, columns) == std::vector<float>{0, -1, 0, 1});
+  CHECK(row_numbers(corpus[1].row, columns) == std::vector<float>{0, 1, 1, 0});
+  CHECK(row_numbers({{"w", "new"}, {"n", "word"}, {"other", 1.0}}, columns) ==
+        std::vector<float>{0, 0, 0, 0});
+  const Corpus mixed = read(labelled(R"("row": {"n": 1})") + labelled(R"("row": {"n": "b"})"));
+  CHECK(error_from([&] { columns_of(mixed, "data"); }) ==
+        "data:2: the column 'n' has both numbers and words: expected one of them");
 }
 
 TEST_CASE("Emoji: families go to one side of the split, whatever else is in the file") {
@@ -249,7 +255,7 @@ TEST_CASE("Emoji: words come from annotations, but not those that labels are mad
 }
 
 TEST_CASE("Emoji: a font draws one picture for a sequence, and none for what it does not have") {
-  if (!packages_are_there()) return;
+  if (!emoji_packages_are_there()) return;
   const Font font(Sources().font);
   const auto grinning = font.draw(U"\U0001F600", 16);
   REQUIRE(grinning);
@@ -281,7 +287,7 @@ TEST_CASE("Emoji: a font draws one picture for a sequence, and none for what it 
 }
 
 TEST_CASE("Emoji: gathered from the packages, whose absence is said") {
-  if (!packages_are_there()) return;
+  if (!emoji_packages_are_there()) return;
   Sources sources;
   sources.size = 8;
   const Corpus corpus = gather(sources);

@@ -3,11 +3,9 @@
 #ifdef EMOJI_BINARY
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "examples/mixed/emoji/gather.h"
 #include "examples/nlp/common/text.h"
 #include "tests/examples/learners.h"
 #include "tests/support/catch.h"
@@ -168,13 +166,7 @@ TEST_CASE("Emoji: data and options that cannot be are refused in a sentence") {
 }
 
 TEST_CASE("Emoji: learned from the packages, the whole beats each part (slow)") {
-  const emoji::Sources s;
-  if (!std::filesystem::exists(s.unicode + "/emoji/emoji-test.txt") ||
-      !std::filesystem::exists(s.cldr + "/common/annotations/en.xml") ||
-      !std::filesystem::exists(s.font)) {
-    skip("needs unicode-data, unicode-cldr-core and fonts-noto-color-emoji");
-    return;
-  }
+  if (!emoji_packages_are_there()) return;
   const Workshop shop("emoji");
   shop.must("p gather --size 16 --out emoji.jsonl");
   const std::string trained =

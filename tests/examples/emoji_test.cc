@@ -22,15 +22,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Corpus read(const std::string& text) {
-  const TemporaryFolder folder;
-  return read_samples(folder.write("data", text));
-}
-
-std::string labelled(const std::string& rest) {
-  return R"({"group": "g", "subgroup": "s", )" + rest + "}\n";
-}
-
 Picture picture_of(unsigned size, unsigned seed) {
   Dice dice(seed);
   Picture picture{size, {}};
@@ -100,21 +91,6 @@ TEST_CASE("Emoji: pictures as numbers, column by column, shifted and mirrored") 
   CHECK(first({0, -1, false}) == std::vector<int>{8, 0, 12, 0});
   CHECK(first({0, 0, true}) == std::vector<int>{4, 12, 0, 8});
   CHECK(picture_numbers(picture)[4] == Approx(1 / 255.0));  // the second channel
-}
-
-TEST_CASE("Emoji: rows as numbers") {
-  const Corpus corpus =
-      read(labelled(R"("row": {"n": 1, "w": "b"})") +
-           labelled(R"("row": {"n": 3, "w": "a", "c": 7})") + labelled(R"("emoji": "x")"));
-  const std::vector<Column> columns = columns_of(corpus, "data");
-  REQUIRE(columns.size() == 3);
-  CHECK(row_numbers(corpus[0].row, columns) == std::vector<float>{0, -1, 0, 1});
-  CHECK(row_numbers(corpus[1].row, columns) == std::vector<float>{0, 1, 1, 0});
-  CHECK(row_numbers({{"w", "new"}, {"n", "word"}, {"other", 1.0}}, columns) ==
-        std::vector<float>{0, 0, 0, 0});
-  const Corpus mixed = read(labelled(R"("row": {"n": 1})") + labelled(R"("row": {"n": "b"})"));
-  CHECK(error_from([&] { columns_of(mixed, "data"); }) ==
-        "data:2: the column 'n' has both numbers and words: expected one of them");
 }
 
 TEST_CASE("Emoji: choices of inputs") {

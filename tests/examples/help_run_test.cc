@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,8 +18,6 @@
 namespace help_run_test {
 
 namespace {
-
-constexpr int kWrongUsage = 2;
 
 struct Command {
   const AnyProgram* of;
@@ -36,12 +33,6 @@ std::vector<Command> all_commands() {
     if (each.program.name == "rnnlm") commands.push_back({&each, "sample"});
   }
   return commands;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines = nlp::split_fields(text, '\n');
-  lines.pop_back();
-  return lines;
 }
 
 std::size_t longest_line(const std::string& text) {
@@ -72,7 +63,7 @@ std::string on_terminal(const Desk& desk, const std::string& script, unsigned sh
 
 }  // namespace
 
-TEST_CASE("Help: options in groups, within the columns there are") {
+TEST_CASE("Help: options in groups, within the columns there are, and two examples with them") {
   for (const Command& each : all_commands()) {
     const std::string program = each.of->program.name, command = each.name;
     INFO(program << ' ' << command);
@@ -91,6 +82,18 @@ TEST_CASE("Help: options in groups, within the columns there are") {
     CHECK(contains(help, "(required)"));
     CHECK(contains(help, "[default: "));
     CHECK(contains(help, "  -h, --help "));
+
+    const std::size_t at = help.find("\n\nExamples:\n");
+    REQUIRE(at != help.npos);
+    const std::string options = help.substr(0, at);
+    const std::vector<std::string> examples = lines_of(from(help, "Examples:\n  ").substr(10));
+    CHECK(examples.size() == 2);
+    for (const std::string& example : examples) {
+      CHECK(contains(example, program + " " + command + " --"));
+      for (const std::string& word : nlp::split_words(example)) {
+        if (word.rfind("--", 0) == 0) CHECK(contains(options, word + " "));
+      }
+    }
   }
 }
 
@@ -107,26 +110,6 @@ TEST_CASE("Help: as wide as the terminal") {
   CHECK(longest_line(wide) <= 120);
   CHECK(nlp::split_words(narrow) == nlp::split_words(wide));
   CHECK(nlp::split_words(wide) == nlp::split_words(desk.must("p train --help")));
-}
-
-TEST_CASE("Help: two examples of each command, with options that there are") {
-  for (const Command& each : all_commands()) {
-    const std::string program = each.of->program.name, command = each.name;
-    INFO(program << ' ' << command);
-    const Desk desk(*each.of, 1);
-    const std::string help = desk.must("p " + command + " --help");
-    const std::size_t at = help.find("\n\nExamples:\n");
-    REQUIRE(at != help.npos);
-    const std::string options = help.substr(0, at);
-    const std::vector<std::string> examples = lines_of(from(help, "Examples:\n  ").substr(10));
-    CHECK(examples.size() == 2);
-    for (const std::string& example : examples) {
-      CHECK(contains(example, program + " " + command + " --"));
-      for (const std::string& word : nlp::split_words(example)) {
-        if (word.rfind("--", 0) == 0) CHECK(contains(options, word + " "));
-      }
-    }
-  }
 }
 
 TEST_CASE("Help: a program prints its help and its version") {

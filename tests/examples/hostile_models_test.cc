@@ -2,7 +2,6 @@
 
 #include <boost/archive/text_iarchive.hpp>
 #include <boost/archive/text_oarchive.hpp>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>

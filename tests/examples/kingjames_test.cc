@@ -2,7 +2,6 @@
 
 #include "examples/nlp/tagger/kingjames.h"
 
-#include <iostream>
 #include <random>
 #include <string>
 #include <vector>

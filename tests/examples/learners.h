@@ -379,6 +379,18 @@ inline const std::vector<Learner>& learners() {
   return all;
 }
 
+#ifdef EMOJI_BINARY
+/// Whether the files are there from which emoji are gathered; says so, after `skip`, if not.
+inline bool emoji_packages_are_there() {
+  const emoji::Sources s;
+  const bool there = std::filesystem::exists(s.unicode + "/emoji/emoji-test.txt") &&
+                     std::filesystem::exists(s.cldr + "/common/annotations/en.xml") &&
+                     std::filesystem::exists(s.font);
+  if (!there) skip("needs unicode-data, unicode-cldr-core and fonts-noto-color-emoji");
+  return there;
+}
+#endif
+
 /// Two verses of the Bible, again and again, with references.
 inline std::string verses() {
   std::string text;

@@ -1,7 +1,6 @@
 // Runs of all programs on varied data: repeated, resumed and refused.
 
 #include <string>
-#include <utility>
 
 #include "tests/examples/learners.h"
 #include "tests/support/catch.h"

@@ -5,7 +5,6 @@
 #include "examples/nlp/common/options.h"
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
-#include "tools/program/run.h"
 
 namespace numbers_run_test {
 
@@ -54,18 +53,18 @@ TEST_CASE("Numbers: on the command line") {
     }
     desk.must("EPOCHS=2e0 train --model model --resume");
     const auto refused = [&](const std::string& option, const std::string& message) {
-      desk.refuses("train --model new " + option, program::kWrongUsage, message);
+      desk.refuses("train --model new " + option, kWrongUsage, message);
     };
     refused("--batch 1.5", "--batch: '1.5' is no whole number from 1 to 100000");
     refused("--hidden 1e9", "--hidden: '1e9' is no whole number from 1 to 4096");
     refused("--seed=-1", "--seed: '-1' is no whole number from 0 to 1e+19");
     refused("--max-seconds many", "--max-seconds: 'many' is no number from 0 to 1e+09");
-    desk.refuses("EPOCHS=0.5 train --model new", program::kWrongUsage,
+    desk.refuses("EPOCHS=0.5 train --model new", kWrongUsage,
                  "--epochs: '0.5' is no whole number from 1 to 1e+06");
   });
   const Desk tagger(all_programs()[0]);
   tagger.must("train --model model; p eval -m model -d data --show 1e0");
-  tagger.refuses("p eval -m model -d data --show 0.1", program::kWrongUsage,
+  tagger.refuses("p eval -m model -d data --show 0.1", kWrongUsage,
                  "--show: '0.1' is no whole number from 0 to 1e+06");
 }
 

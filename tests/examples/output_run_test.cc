@@ -13,8 +13,6 @@ namespace output_run_test {
 
 namespace {
 
-constexpr int kWrongUsage = 2;
-
 unsigned mode_of(const std::string& path) {
   struct stat info = {};
   REQUIRE(::stat(path.c_str(), &info) == 0);

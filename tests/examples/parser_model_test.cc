@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -189,14 +188,6 @@ TEST_CASE("Parser: the network computes what its description says") {
   }
 }
 
-TEST_CASE("Parser: gradients are right, with and without dropout") {
-  const Treebank sentences = sentences_of({1, 4, 3});
-  Model model(describe(small(0.3f), sentences), 7);
-  check_gradients_of(
-      [&](auto& graph, bool training) { return loss_of(model, graph, sentences, training); },
-      2 + 4 * 3 + 9);
-}
-
 TEST_CASE("Parser: takes the best of the moves that are allowed") {
   const Treebank sentences = sentences_of({3, 4, 5, 2});
   Model model(describe(small(0), sentences), 7);
@@ -248,25 +239,29 @@ TEST_CASE("Parser: sentences parsed in step get the trees they get alone") {
   std::vector<unsigned> lengths;
   for (unsigned i = 0; i < 40; ++i) lengths.push_back(1 + i * i % 11);
   const Treebank sentences = sentences_of(lengths);
-  Model model(describe(small(0), sentences), 7);
-  learn(model, sentences);
-  const Parsed alone = parse_all(model, sentences, {1}, "alone");
-  REQUIRE(alone.trees.size() == sentences.size());
-  bool differ = false;  // or there would be nothing to mix up
-  for (std::size_t i = 0; i < sentences.size(); ++i) {
-    CHECK(alone.trees[i].heads.size() == sentences[i].size());
-    for (std::size_t k = 0; k < i; ++k) {
-      differ |= alone.trees[i].heads.size() == alone.trees[k].heads.size() &&
-                alone.trees[i].heads != alone.trees[k].heads;
+  for (const ModelSettings& settings : {small(0), of_arcs(false), of_arcs(true)}) {
+    Model model(describe(settings, sentences), 7);
+    learn(model, sentences);
+    const Parsed alone = parse_all(model, sentences, {1, settings.graph}, "alone");
+    REQUIRE(alone.trees.size() == sentences.size());
+    bool differ = false;  // or there would be nothing to mix up
+    for (std::size_t i = 0; i < sentences.size(); ++i) {
+      CHECK(alone.trees[i].heads.size() == sentences[i].size());
+      for (std::size_t k = 0; k < i; ++k) {
+        differ |= alone.trees[i].heads.size() == alone.trees[k].heads.size() &&
+                  alone.trees[i].heads != alone.trees[k].heads;
+      }
     }
-  }
-  CHECK(differ);
-  for (const std::size_t together :
-       {std::size_t{2}, std::size_t{7}, std::size_t{32}, std::size_t{100}}) {
-    const Parsed parsed = parse_all(model, sentences, {together}, "together");
-    REQUIRE(parsed.trees.size() == sentences.size());
-    for (std::size_t i = 0; i < sentences.size(); ++i) check_same(parsed.trees[i], alone.trees[i]);
-    CHECK(parsed.batches < alone.batches);
+    CHECK((differ || settings.graph));
+    for (const std::size_t together : {2, 7, 32, 100}) {
+      const Parsed parsed = parse_all(model, sentences, {together, settings.graph}, "together");
+      REQUIRE(parsed.trees.size() == sentences.size());
+      for (std::size_t i = 0; i < sentences.size(); ++i) {
+        check_same(parsed.trees[i], alone.trees[i]);
+        CHECK(parsed.trees[i].probabilities == alone.trees[i].probabilities);
+      }
+      CHECK(parsed.batches < alone.batches);
+    }
   }
 }
 
@@ -348,33 +343,16 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Parser of arcs: gradients are right, with and without dropout") {
+TEST_CASE("Parser: gradients are right, with and without dropout") {
   const Treebank sentences = sentences_of({1, 4, 3});
-  for (const bool crossing : {false, true}) {
-    Model model(describe(of_arcs(crossing, 0.3f), sentences), 7);
+  const std::size_t read = 2 + 4 * 3, arcs = 1 + 4 + 2 + 4;
+  for (const auto& [settings, parameters] : {std::pair(small(0.3f), read + 9),
+                                             {of_arcs(false, 0.3f), read + arcs},
+                                             {of_arcs(true, 0.3f), read + arcs + 1 + 2 * 3}}) {
+    Model model(describe(settings, sentences), 7);
     check_gradients_of(
         [&](auto& graph, bool training) { return loss_of(model, graph, sentences, training); },
-        2 + 4 * 3 + 1 + 4 + 2 + 4 + (crossing ? 1 + 2 * 3 : 0));
-  }
-}
-
-TEST_CASE("Parser of arcs: in company a sentence gets the tree it gets alone") {
-  std::vector<unsigned> lengths;
-  for (unsigned i = 0; i < 30; ++i) lengths.push_back(1 + i * i % 11);
-  const Treebank sentences = sentences_of(lengths);
-  for (const bool crossing : {false, true}) {
-    Model model(describe(of_arcs(crossing), sentences), 7);
-    learn(model, sentences);
-    const Parsed alone = parse_all(model, sentences, {1, true}, "alone");
-    for (const std::size_t together : {std::size_t{7}, std::size_t{32}}) {
-      const Parsed parsed = parse_all(model, sentences, {together, true}, "together");
-      REQUIRE(parsed.trees.size() == sentences.size());
-      for (std::size_t i = 0; i < sentences.size(); ++i) {
-        check_same(parsed.trees[i], alone.trees[i]);
-        CHECK(parsed.trees[i].probabilities == alone.trees[i].probabilities);
-      }
-      CHECK(parsed.batches < alone.batches);
-    }
+        parameters);
   }
 }
 

@@ -10,6 +10,10 @@
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+constexpr int kBrokenPipe = 128 + 13;
+
 struct Result {
   int code = -1;  ///< exit status, -1 if the program was killed
   std::string out;
@@ -72,6 +76,14 @@ inline std::string line_with(const std::string& text, const std::string& part) {
     if (contains(line, part)) return line;
   }
   return "no line with '" + part + "' in: " + text;
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  REQUIRE((text.empty() || text.back() == '\n'));
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
 }
 
 /// The figures of a line, without the signs behind them.

@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "tests/fuzz/model_bytes.h"
 #include "tests/fuzz/programs.h"
@@ -38,8 +37,8 @@ std::map<std::string, std::string> corpus_of(const fuzz::FuzzedProgram& program)
 
 void write_good_files(const fuzz::FuzzedProgram& program, const fuzz::ProgramDesk& desk) {
   std::filesystem::create_directories(kCorpus / program.name);
-  for (const auto& [name, how] : program.trained) {
-    const auto [model, checkpoint] = desk.train(how);
+  for (const auto& [name, options] : program.trained) {
+    const auto [model, checkpoint] = desk.train(options);
     const std::string path = (kCorpus / program.name / ("good-" + name)).string();
     std::ofstream(path, std::ios::binary) << model;
     if (name == program.trained[0].first)

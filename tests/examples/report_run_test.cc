@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,14 +16,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kFailed = 1;
-constexpr int kWrongUsage = 2;
-
 std::vector<Json> lines_of(const std::string& text) {
-  CHECK((text.empty() || text.back() == '\n'));
   std::vector<Json> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+  for (const std::string& line : ::lines_of(text)) lines.push_back(Json::parse(line));
   return lines;
 }
 

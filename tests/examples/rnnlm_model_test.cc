@@ -58,6 +58,18 @@ Description transformer(Positions positions, unsigned layers = 2) {
   return description;
 }
 
+std::vector<Description> all_networks() {
+  std::vector<Description> all = {small(Loss::kFull), small(Loss::kSampled)};
+  for (const Positions positions : kAllPositions) all.push_back(transformer(positions));
+  return all;
+}
+
+/// Begins a graph, not of training, and sentences in it.
+void begin(Model& model, dynet::ComputationGraph& graph) {
+  model.begin_graph(graph, false);
+  model.begin_sentences();
+}
+
 /// Sentences with lengths below, at and above those of one and of two pieces.
 std::vector<Ids> pieces() {
   return {{2, 3, 4},          {},          {5, 6, 7, 8, 9, 10, 11, 2, 3, 4, 5, 6},
@@ -94,23 +106,8 @@ TEST_CASE("Rnnlm: a model that knows nothing is as perplexed as the vocabulary i
   }
 }
 
-TEST_CASE("Rnnlm: probabilities of the next token sum to one") {
-  Model model(small(Loss::kFull), 3);
-  double sum = 0;
-  dynet::ComputationGraph graph;
-  model.begin_graph(graph, false);
-  model.begin_sentences();
-  model.step({Vocabulary::kEnd});
-  const dynet::Expression scores = model.scores(model.step({4}));
-  CHECK(scores.dim() == dynet::Dim({kTokens}));
-  for (float p : as_vector(softmax(scores).value())) sum += static_cast<double>(p);
-  CHECK(sum == Approx(1).epsilon(1e-5));
-}
-
 TEST_CASE("Rnnlm: side by side or alone, a sentence has the same loss") {
-  std::vector<Description> all = {small(Loss::kFull), small(Loss::kSampled)};
-  for (const Positions positions : kAllPositions) all.push_back(transformer(positions));
-  for (const Description& description : all) {
+  for (const Description& description : all_networks()) {
     Model model(description, 5);
     const std::vector<double> together = sentence_losses(model, pieces());
     for (std::size_t i = 0; i < together.size(); ++i) {
@@ -162,8 +159,7 @@ TEST_CASE("Rnnlm: the sampled loss nears the full one as samples grow, and so do
     Model model(description, 9);
     nlp::Random random(3);
     dynet::ComputationGraph graph;
-    model.begin_graph(graph, false);
-    model.begin_sentences();
+    begin(model, graph);
     const dynet::Expression loss =
         sum_batches(model.losses(batch, 0, batch.steps(), samples > 0 ? &random : nullptr));
     std::vector<double> result = {static_cast<double>(as_scalar(graph.forward(loss)))};
@@ -235,8 +231,7 @@ TEST_CASE("Rnnlm: a long sentence is drawn in several graphs as in one") {
   const Ids drawn = sample_sentence(model, {}, {1.0, kLongest}, random);
   REQUIRE(drawn.size() == kLongest);
   dynet::ComputationGraph graph;
-  model.begin_graph(graph, false);
-  model.begin_sentences();
+  begin(model, graph);
   unsigned before = Vocabulary::kEnd;
   Ids in_one_graph;
   while (in_one_graph.size() < kLongest) {
@@ -246,14 +241,13 @@ TEST_CASE("Rnnlm: a long sentence is drawn in several graphs as in one") {
   CHECK(drawn == in_one_graph);
 }
 
-TEST_CASE("Rnnlm transformer: token by token, the probabilities are those of the whole sentence") {
-  for (const Positions positions : kAllPositions) {
-    Model model(transformer(positions), 6);
+TEST_CASE("Rnnlm: token by token, the probabilities are those of the whole sentence") {
+  for (const Description& description : all_networks()) {
+    Model model(description, 6);
     for (const Ids& sentence : pieces()) {
       const std::vector<float> whole = losses_of(model, sentence);
       dynet::ComputationGraph graph;
-      model.begin_graph(graph, false);
-      model.begin_sentences();
+      begin(model, graph);
       unsigned before = Vocabulary::kEnd;
       for (std::size_t t = 0; t < whole.size(); ++t) {
         const unsigned token = t < sentence.size() ? sentence[t] : Vocabulary::kEnd;
@@ -273,8 +267,7 @@ TEST_CASE("Rnnlm transformer: several sentences go on by a token at once") {
   const std::vector<float> of_first = losses_of(model, first);
   const std::vector<float> of_second = losses_of(model, second);
   dynet::ComputationGraph graph;
-  model.begin_graph(graph, false);
-  model.begin_sentences();
+  begin(model, graph);
   std::vector<unsigned> before = {Vocabulary::kEnd, Vocabulary::kEnd};
   for (std::size_t t = 0; t < first.size(); ++t) {
     const std::vector<unsigned> tokens = {first[t], second[t]};

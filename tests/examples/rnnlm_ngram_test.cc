@@ -1,8 +1,6 @@
 // The n-gram model that the language model is compared with.
 
-#include <algorithm>
 #include <cmath>
-#include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 // The language model as its user meets it: the program itself, in processes of its own.
 
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -243,22 +242,6 @@ TEST_CASE("Rnnlm transformer: what the user leaves open fits its size") {
   check("--hidden 4",
         {{"network", "lstm"}, {"layers", 1}, {"word", 256}, {"warmup", 0}, {"dropout", 0.5}});
   check("--network transformer --hidden 8 --level char", {{"word", 8}, {"learning-rate", 0.005}});
-}
-
-TEST_CASE("Rnnlm: files from before there was a transformer load, and their run goes on") {
-  const Workshop shop("rnnlm");
-  const std::filesystem::path golden = std::filesystem::path(__FILE__).parent_path() / "golden";
-  shop.must("yes the cat sleeps | head -n 4 > data");
-  shop.write("model", read_file((golden / "rnnlm-lstm.model").string()));
-  shop.write("model.checkpoint", read_file((golden / "rnnlm-lstm.model.checkpoint").string()));
-  // Output of the version that wrote the files.
-  CHECK(contains(shop.must("p eval -m model -d data"),
-                 "  rnnlm             4.81         1.5200          0.6041\n"));
-  const std::string resumed =
-      shop.must("p train --train data --dev data -m model --resume --epochs 3 --patience 0");
-  CHECK(contains(resumed, "resuming after epoch 2\n"));
-  CHECK(contains(resumed, "epoch 3: perplexity 4.91, dev perplexity 4.80"));
-  CHECK(shop.must("echo the cat sleeps | p score -m model") == "-6.2722\t4\t4.80\n");
 }
 
 }  // namespace rnnlm_run_test

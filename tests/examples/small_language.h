@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "examples/nlp/common/text.h"
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
@@ -32,11 +31,4 @@ inline double first_figure(const std::string& line) {
   double figure = 0;
   REQUIRE((in >> label >> figure));
   return figure;
-}
-
-inline std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines = nlp::split_fields(text, '\n');
-  REQUIRE(lines.back().empty());
-  lines.pop_back();
-  return lines;
 }

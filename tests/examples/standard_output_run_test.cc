@@ -10,9 +10,6 @@ namespace standard_output_run_test {
 
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kBrokenPipe = 128 + 13;
-
 /// All that the program can be asked for that prints something.
 std::vector<std::string> commands_of(const AnyProgram& each) {
   std::vector<std::string> commands = {"p --help",
@@ -38,7 +35,7 @@ std::vector<std::string> commands_of(const AnyProgram& each) {
 
 }  // namespace
 
-TEST_CASE("Standard output: a full disk is noticed") {
+TEST_CASE("Standard output: a full disk and a full quota are noticed") {
   on_desks(2000, "train --model model", [](const AnyProgram& each, const Desk& desk) {
     for (const std::string& command : commands_of(each)) {
       const Result full = desk.sh(command + " 2> log > /dev/full");
@@ -54,11 +51,6 @@ TEST_CASE("Standard output: a full disk is noticed") {
     }
     // Nothing was trained, only to be lost.
     CHECK_FALSE(contains(desk.sh("ls").out, "new"));
-  });
-}
-
-TEST_CASE("Standard output: a full quota is an error as any other") {
-  on_desks(2000, "train --model model", [](const AnyProgram& each, const Desk& desk) {
     const Result result = desk.sh("ulimit -f 1; apply -i in 2>&1 > part | tail -n 1; cat part");
     INFO(result.out);
     CHECK(contains(result.out,

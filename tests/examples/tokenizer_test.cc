@@ -2,7 +2,6 @@
 
 #include "examples/nlp/common/tokenizer.h"
 
-#include <iostream>
 #include <string>
 #include <vector>
 

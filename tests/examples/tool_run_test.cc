@@ -15,8 +15,6 @@ namespace {
 
 const AnyProgram kTool{{"dynet-like", TOOL_BINARY}, "", "", "", ""};
 constexpr int kFailed = 2;
-constexpr int kWrongUsage = 2;
-constexpr int kBrokenPipe = 128 + 13;
 
 struct ToolDesk : Desk {
   ToolDesk() : Desk(kTool, 0) {

@@ -17,9 +17,6 @@ namespace train_files_run_test {
 
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kWrongUsage = 2;
-
 const AnyProgram& another_than(const AnyProgram& one) {
   const std::vector<AnyProgram>& all = all_programs();
   return all[0].program.name == one.program.name ? all[1] : all[0];
@@ -59,7 +56,7 @@ TEST_CASE("Train: the model never takes the place of the data") {
   });
 }
 
-TEST_CASE("Train: a file that is no model of the program stays") {
+TEST_CASE("Models: a file that is none of the program is named by any command, and stays") {
   on_desks("", [](const AnyProgram& each, const Desk& desk) {
     const Desk other(another_than(each));
     other.must("train --model model");
@@ -69,9 +66,15 @@ TEST_CASE("Train: a file that is no model of the program stays") {
     desk.must("train --model model; cp notes fresh.checkpoint; ln -s notes link");
     const std::string model = desk.read("model");
     desk.write("cut", model.substr(0, model.size() / 2));
-    desk.must("cp model swapped.checkpoint; cp model.checkpoint swapped");
+    desk.must("cp model swapped.checkpoint; cp model.checkpoint swapped; mkdir folder");
+    constexpr std::size_t kVersion = 8, kChecksum = 56;
+    std::string newer = model, sum;
+    newer[kVersion] = 9;
+    dynet::io_detail::append_number(sum, dynet::checksum(newer.substr(0, kChecksum)));
+    newer.replace(kChecksum, sum.size(), sum);
+    desk.write("newer", newer);
 
-    const std::string name = each.program.name;
+    const std::string name = each.program.name, another = other.program().name;
     for (const std::string more : {"", " --force", " --resume"}) {
       const auto refused = [&](const std::string& file, const std::string& why) {
         desk.refuses("train --model " + file + more, kWrongUsage, why);
@@ -87,26 +90,6 @@ TEST_CASE("Train: a file that is no model of the program stays") {
       refused("model.checkpoint", "model.checkpoint is no model of " + name);
       refused("swapped", "swapped is no model of " + name);
     }
-  });
-}
-
-TEST_CASE("Models: whatever is wrong with one, the error names it") {
-  on_desks("", [](const AnyProgram& each, const Desk& desk) {
-    const Desk other(another_than(each));
-    other.must("train --model model");
-    desk.must("train --model model; mkdir folder");
-    const std::string model = desk.read("model");
-    constexpr std::size_t kVersion = 8, kChecksum = 56;
-    std::string newer = model, sum;
-    newer[kVersion] = 9;
-    dynet::io_detail::append_number(sum, dynet::checksum(newer.substr(0, kChecksum)));
-    newer.replace(kChecksum, sum.size(), sum);
-    desk.write("other", other.read("model"));
-    desk.write("notes", "what I must not forget\n");
-    desk.write("empty", "");
-    desk.write("cut", model.substr(0, model.size() / 2));
-    desk.write("newer", newer);
-    const std::string another = another_than(each).program.name;
     const std::vector<std::pair<std::string, std::string>> wrong = {
         {"missing", "cannot load missing: No such file"},
         {"folder", "cannot load folder: it is not a regular file"},
@@ -114,8 +97,8 @@ TEST_CASE("Models: whatever is wrong with one, the error names it") {
         {"empty", "cannot load empty: the file is cut short"},
         {"cut", "cannot load cut: the file is cut short"},
         {"newer", "cannot load newer: it has format version 9"},
-        {"other", "other holds '" + another + " model 1', expected '" + each.program.name},
-        {"model.checkpoint", "model.checkpoint holds '" + each.program.name + " checkpoint 1'"}};
+        {"other", "other holds '" + another + " model 1', expected '" + name},
+        {"model.checkpoint", "model.checkpoint holds '" + name + " checkpoint 1'"}};
     for (const auto& [file, why] : wrong) {
       desk.refuses("p " + each.command + " -m " + file + " in", kFailed, why);
       desk.refuses("p eval -m " + file + " -d data", kFailed, why);

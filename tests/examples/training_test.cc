@@ -87,19 +87,6 @@ TEST_CASE("Training: epochs, updates, and what is said about them") {
   CHECK(counter.saved.position == 0);
 }
 
-TEST_CASE("Training: clipped updates count in both parts of an interrupted epoch") {
-  Counter counter;
-  std::ostringstream out;
-  run_epochs(counter, counter.state, run_with({2, 3, 1e-9}), out);
-  CHECK(counter.saved.clipped == 1);
-  CHECK(contains(out.str(), "100.00 % clipped"));
-  RunOptions resumed = run_with({1, 3, 0});
-  resumed.resume = true;
-  run_epochs(counter, counter.state, resumed, out);
-  CHECK(contains(from(out.str(), "resuming"), ", 66.67 % clipped, "));
-  CHECK(counter.saved.clipped == 0);
-}
-
 TEST_CASE("Training: the best model is kept and patience ends the run") {
   Counter counter;
   counter.scores = {-5, -3, -4, -3, -2};
@@ -124,6 +111,8 @@ TEST_CASE("Training: a run that time ends goes on with the next update") {
   CHECK(counter.log == std::vector<std::string>{"1.0 at 0", "model"});
   CHECK(contains(out.str(), "epoch 1 (16.67 % of it): loss 6.0000"));
   CHECK(counter.saved.position == 1);
+  CHECK(counter.saved.clipped == 1);
+  CHECK(contains(out.str(), "100.00 % clipped"));
   counter.log.clear();
   RunOptions resumed = run_with({1, 3, 0});
   resumed.resume = true;
@@ -131,6 +120,9 @@ TEST_CASE("Training: a run that time ends goes on with the next update") {
   CHECK(contains(out.str(), "resuming after epoch 0 and 1 updates\n"));
   CHECK(counter.log == std::vector<std::string>{"1.1 at 0.333333", "1.2 at 0.666667", "model"});
   CHECK(contains(out.str(), "\nepoch 1: loss 3.0000"));
+  // Clipped updates count in both parts of the epoch.
+  CHECK(contains(from(out.str(), "resuming"), ", 66.67 % clipped, "));
+  CHECK(counter.saved.clipped == 0);
 }
 
 TEST_CASE("Training: a run that a signal stops goes on as if there had been none") {

@@ -1,6 +1,5 @@
 // Parts of the translator: scores, tokens, pairs, networks.
 
-#include <fstream>
 #include <numeric>
 #include <string>
 #include <vector>

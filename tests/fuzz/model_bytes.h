@@ -84,20 +84,10 @@ class Draws {
 
 /// The bytes of a number as files have it, which readers of counts and of sizes may not expect.
 inline std::string odd_number(Draws& draws, std::size_t width) {
-  constexpr std::array<std::uint64_t, 14> kOdd = {0,
-                                                  1,
-                                                  2,
-                                                  3,
-                                                  0x7f,
-                                                  0xff,
-                                                  0xffff,
-                                                  0x7fffffff,
-                                                  0x80000000,
-                                                  0xffffffff,
-                                                  std::uint64_t{1} << 32,
-                                                  ~std::uint64_t{0} >> 1,
-                                                  std::uint64_t{1} << 63,
-                                                  ~std::uint64_t{0}};
+  constexpr std::array<std::uint64_t, 14> kOdd = {
+      0, 1, 2, 3, 0x7f, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
+      // and of 64 bits
+      0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff};
   std::string bytes;
   io_detail::append_number(bytes, kOdd[draws.below(kOdd.size())]);
   return bytes.substr(0, width);

@@ -52,9 +52,11 @@ struct Use {
 struct FuzzedProgram {
   std::string name;
   std::map<std::string, std::string> files;  ///< data, by name
+  std::unique_ptr<nlp::Command> (*train)();
   std::vector<Use> uses;
-  /// How the good models of the corpus are made, by name; the first one's checkpoint is kept too.
-  std::vector<std::pair<std::string, Use>> trained;
+  /// Options for `train` that make the good models of the corpus, by name; the first one's
+  /// checkpoint is kept too.
+  std::vector<std::pair<std::string, std::string>> trained;
 };
 
 template <class Command>
@@ -63,16 +65,6 @@ std::unique_ptr<nlp::Command> train_command() {
 }
 
 inline std::vector<FuzzedProgram> make_fuzzed_programs() {
-  const std::string begin = "--train @data --init @model -m @begun --epochs 1",
-                    resume = "--train @data --resume -m @run --epochs 2";
-  const auto tagger_train = train_command<tagger::TrainCommand>;
-  const auto parser_train = train_command<parser::TrainCommand>;
-  const auto rnnlm_train = train_command<rnnlm::TrainCommand>;
-  const auto treelstm_train = train_command<treelstm::TrainCommand>;
-  const auto translate_train = train_command<translate::TrainCommand>;
-  const auto classifier_train = train_command<classifier::TrainCommand>;
-  const auto digits_train = train_command<digits::TrainCommand>;
-
   const std::string arcs =
       "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\tcat\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n"
       "3\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n1\tit\t_\tPRON\t_\t_\t0\troot\t_\t_\n\n";
@@ -86,100 +78,76 @@ inline std::vector<FuzzedProgram> make_fuzzed_programs() {
        {{"data", "Ann|B-P Lee|I-P sings|O\nthe|O cat|B-A sings|O\n"},
         {"text", "The cat sings. Ann sleeps!\nThe dog sings.\n"},
         {"in", "Ann sees the cat\n"}},
+       train_command<tagger::TrainCommand>,
        {{tagger::eval_command, "-m @model -d @data --show 2"},
         {tagger::tag_command, "-m @model @in --format json --probabilities"},
         {tagger::tag_command, "-m @model @in --nbest 3 --allow-not-finite --format json"},
-        {tagger_train, begin},
-        {tagger_train, resume},
-        {tagger_train, "--train @text --format text --resume -m @run --epochs 2"}},
-       {{"words", {tagger_train, "--train @data --features word:1,suffix2:1 --hidden 1"}},
-        {"crf",
-         {tagger_train, "--train @data --features charcnn:1,shape:1 --hidden 1 --mlp 2 --crf"}},
-        {"text", {tagger_train, "--train @text --format text --features charlstm:2 --hidden 1"}}}},
+        {train_command<tagger::TrainCommand>,
+         "--train @text --format text --resume -m @run --epochs 2"}},
+       {{"words", "--train @data --features word:1,suffix2:1 --hidden 1"},
+        {"crf", "--train @data --features charcnn:1,shape:1 --hidden 1 --mlp 2 --crf"},
+        {"text", "--train @text --format text --features charlstm:2 --hidden 1"}}},
       {"parser",
        {{"data", arcs}},
+       train_command<parser::TrainCommand>,
        {{parser::eval_command, "-m @model -d @data --show 2"},
-        {parser::parse_command, "-m @model @data --probabilities --allow-not-finite"},
-        {parser_train, begin},
-        {parser_train, resume}},
-       {{"moves",
-         {parser_train, "--train @data --word 1 --tag 1 --hidden 1 --mlp 1 --layers 1 --char 2"}},
-        {"graph",
-         {parser_train,
-          "--train @data --word 1 --tag 1 --hidden 1 --layers 1 --arc 1 --label 1 "
-          "--graph"}},
+        {parser::parse_command, "-m @model @data --probabilities --allow-not-finite"}},
+       {{"moves", "--train @data --word 1 --tag 1 --hidden 1 --mlp 1 --layers 1 --char 2"},
+        {"graph", "--train @data --word 1 --tag 1 --hidden 1 --layers 1 --arc 1 --label 1 --graph"},
         {"crossing",
-         {parser_train,
-          "--train @data --word 1 --tag 1 --hidden 1 --layers 2 --arc 1 --label 1 "
-          "--graph --crossing"}}}},
+         "--train @data --word 1 --tag 1 --hidden 1 --layers 2 --arc 1 --label 1 --graph "
+         "--crossing"}}},
       {"rnnlm",
        {{"data", "the cat sleeps\nthe dog sleeps\n"}},
+       train_command<rnnlm::TrainCommand>,
        {{rnnlm::eval_command, "-m @model -d @data"},
         {rnnlm::score_command, "-m @model @data --json"},
-        {rnnlm::sample_command, "-m @model -n 2 --longest 5 --allow-not-finite"},
-        {rnnlm_train, begin},
-        {rnnlm_train, resume}},
-       {{"lstm",
-         {rnnlm_train,
-          "--train @data --word 1 --hidden 1 --ngram 2 --min-count 1 --optimizer sgd"}},
+        {rnnlm::sample_command, "-m @model -n 2 --longest 5 --allow-not-finite"}},
+       {{"lstm", "--train @data --word 1 --hidden 1 --ngram 2 --min-count 1 --optimizer sgd"},
         {"sampled",
-         {rnnlm_train,
-          "--train @data --word 1 --hidden 2 --layers 2 --ngram 0 --loss sampled "
-          "--samples 2"}},
+         "--train @data --word 1 --hidden 2 --layers 2 --ngram 0 --loss sampled --samples 2"},
         {"transformer",
-         {rnnlm_train,
-          "--train @data --network transformer --word 2 --hidden 2 --heads 1 "
-          "--layers 1 --feed-forward 2 --positions learned --context 4 --ngram 3"}}}},
+         "--train @data --network transformer --word 2 --hidden 2 --heads 1 --layers 1 "
+         "--feed-forward 2 --positions learned --context 4 --ngram 3"}}},
       {"treelstm",
        {{"data", "(3 (2 good) (2 film))\n(1 (2 a) (0 (1 bad) (2 film)))\n"}, {"in", "good film\n"}},
+       train_command<treelstm::TrainCommand>,
        {{treelstm::eval_command, "-m @model -d @data --show 2"},
         {treelstm::classify_command, "-m @model @data --trees"},
-        {treelstm::classify_command, "-m @model @in --json --allow-not-finite"},
-        {treelstm_train, begin},
-        {treelstm_train, resume}},
-       {{"sentiment", {treelstm_train, "--train @data --word 1 --hidden 1"}},
-        {"labels",
-         {treelstm_train, "--train @data --word 1 --hidden 1 --labels 0,1,2,3 --keep-case"}}}},
+        {treelstm::classify_command, "-m @model @in --json --allow-not-finite"}},
+       {{"sentiment", "--train @data --word 1 --hidden 1"},
+        {"labels", "--train @data --word 1 --hidden 1 --labels 0,1,2,3 --keep-case"}}},
       {"translate",
        {{"data", "the cat\tdie katze\nthe dog sleeps\tder hund\n"}, {"in", "the cat sleeps\n"}},
+       train_command<translate::TrainCommand>,
        {{translate::eval_command, "-m @model -d @data --show 2"},
         {translate::translate_command,
-         "-m @model @in --beam 2 --nbest 2 --json --allow-not-finite"},
-        {translate_train, begin},
-        {translate_train, resume}},
+         "-m @model @in --beam 2 --nbest 2 --json --allow-not-finite"}},
        {{"copy",
-         {translate_train,
-          "--train @data --hidden 2 --min-count 1 --source-unit word "
-          "--target-unit word --copy --attention additive"}},
+         "--train @data --hidden 2 --min-count 1 --source-unit word --target-unit word --copy "
+         "--attention additive"},
         {"pieces",
-         {translate_train,
-          "--train @data --hidden 2 --min-count 1 --source-unit piece "
-          "--target-unit char --pieces 3 --average 0.5"}},
+         "--train @data --hidden 2 --min-count 1 --source-unit piece --target-unit char --pieces 3 "
+         "--average 0.5"},
         {"transformer",
-         {translate_train,
-          "--train @data --network transformer --hidden 2 --heads 1 "
-          "--layers 1 --feed-forward 2 --min-count 1 --source-unit word "
-          "--target-unit word"}}}},
+         "--train @data --network transformer --hidden 2 --heads 1 --layers 1 --feed-forward 2 "
+         "--min-count 1 --source-unit word --target-unit word"}}},
       {"classifier",
        {{"data", "awake\tthe cat rises\nasleep\tthe cat sleeps\n"}, {"in", "the cat rises\n"}},
+       train_command<classifier::TrainCommand>,
        {{classifier::eval_command, "-m @model -d @data --show 2 --per-label --confusion"},
-        {classifier::classify_command, "-m @model @in --json --allow-not-finite"},
-        {classifier_train, begin},
-        {classifier_train, resume}},
-       {{"lstm",
-         {classifier_train, "--train @data --word 1 --hidden 1 --encoder lstm --keep-case"}},
-        {"both", {classifier_train, "--train @data --word 1 --hidden 1 --filters 1"}}}},
+        {classifier::classify_command, "-m @model @in --json --allow-not-finite"}},
+       {{"lstm", "--train @data --word 1 --hidden 1 --encoder lstm --keep-case"},
+        {"both", "--train @data --word 1 --hidden 1 --filters 1"}}},
       {"digits",
        {{"data", pictures}, {"in.pgm", "P2 2 2 255 0 255 255 0\n"}},
+       train_command<digits::TrainCommand>,
        {{digits::eval_command, "-m @model -d @data --pictures @drawn.svg --confusion"},
-        {digits::classify_command, "-m @model @in.pgm --json --allow-not-finite"},
-        {digits_train, begin},
-        {digits_train, resume}},
-       {{"small", {digits_train, "--train @data --channels 1"}},
-        {"shifted", {digits_train, "--train @data --channels 1 --size 4x6 --shift 1 --mirror"}}}},
+        {digits::classify_command, "-m @model @in.pgm --json --allow-not-finite"}},
+       {{"small", "--train @data --channels 1"},
+        {"shifted", "--train @data --channels 1 --size 4x6 --shift 1 --mirror"}}},
   };
 #ifdef EMOJI_BINARY
-  const auto emoji_train = train_command<emoji::TrainCommand>;
   const std::string image(std::size_t{2} * 4 * 64, '8');  // eight lines of eight points
   all.push_back(
       {"emoji",
@@ -190,14 +158,18 @@ inline std::vector<FuzzedProgram> make_fuzzed_programs() {
              "\"}\n{\"emoji\":\"B\",\"group\":\"c\",\"subgroup\":\"d\",\"words\":[\"cat\"],"
              "\"row\":{\"age\":2,\"colour\":\"blue\"},\"image\":\"" +
              image + "\"}\n"}},
+       train_command<emoji::TrainCommand>,
        {{emoji::eval_command, "-m @model -d @data"},
-        {emoji::predict_command, "-m @model @data --json --sheet @drawn.svg --allow-not-finite"},
-        {emoji_train, begin + " --split 1/0/0"},
-        {emoji_train, resume + " --split 1/0/0"}},
-       {{"words",
-         {emoji_train, "--train @data --word 1 --hidden 2 --split 1/0/0 --inputs text,table"}},
-        {"all", {emoji_train, "--train @data --filters 1 --word 1 --hidden 2 --split 1/0/0"}}}});
+        {emoji::predict_command, "-m @model @data --json --sheet @drawn.svg --allow-not-finite"}},
+       {{"words", "--train @data --word 1 --hidden 2 --split 1/0/0 --inputs text,table"},
+        {"all", "--train @data --filters 1 --word 1 --hidden 2 --split 1/0/0"}}});
 #endif
+  for (FuzzedProgram& program : all) {
+    const std::string data =
+        program.name == "emoji" ? "--train @data --split 1/0/0" : "--train @data";
+    program.uses.push_back({program.train, data + " --init @model -m @begun --epochs 1"});
+    program.uses.push_back({program.train, data + " --resume -m @run --epochs 2"});
+  }
   return all;
 }
 
@@ -255,8 +227,8 @@ class ProgramDesk {
   }
 
   /// Trains; returns the model and the checkpoint.
-  std::pair<std::string, std::string> train(const Use& how) const {
-    if (const std::string error = run({how.command, how.arguments + " -m @good --epochs 1"});
+  std::pair<std::string, std::string> train(const std::string& options) const {
+    if (const std::string error = run({program_.train, options + " -m @good --epochs 1"});
         !error.empty())
       throw std::logic_error(error);
     const std::string model = folder_.path("good"), checkpoint = folder_.path("good.checkpoint");
