@@ -112,8 +112,7 @@ TEST_CASE("About: labels of each program") {
                                     {"det", "nsubj", "root"},
                                     {"asleep", "awake"}};
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const Desk desk(all_programs()[i]);
-    desk.must("train --model model");
+    const Desk desk(all_programs()[i], 40, "train --model model");
     if (i != 1) CHECK(about(desk, "model").at("labels") == labels[i]);
   }
 }

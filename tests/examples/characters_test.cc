@@ -13,14 +13,9 @@ namespace characters_test {
 
 using namespace nlp;
 using dynet::Expression;
-
-namespace {
-
 using Texts = std::vector<std::string>;
 using Numbers = std::vector<unsigned>;
 using Kind = CharacterEncoder::Kind;
-
-}  // namespace
 
 TEST_CASE("Characters of UTF-8") {
   CHECK(characters_of("").empty());

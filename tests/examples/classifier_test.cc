@@ -76,14 +76,14 @@ TEST_CASE("Labelled texts: a line that is none is refused with its place") {
   CHECK(error_of("\n \n") == "data.txt holds no sample");
 }
 
-TEST_CASE("Classifier: gradients are right, with and without dropout") {
+TEST_CASE("Classifier: gradients are right, and dropout is for training") {
   const Corpus corpus = some_texts();
   for (const Encoder encoder : kAllEncoders) {
     Model model(describe({}, small(encoder, 0.4f), corpus), 7);
     // Words and two for the labels; three of each LSTM; two of each width.
     const std::size_t lstm = encoder == Encoder::kCnn ? 0 : 2 * 3;
     const std::size_t cnn = encoder == Encoder::kLstm ? 0 : 3 * 2;
-    check_gradients_of(
+    check_training_of(
         [&](auto& graph, bool training) { return loss_of(model, graph, corpus, training); },
         3 + lstm + cnn);
   }
@@ -139,13 +139,6 @@ TEST_CASE("Classifier: words are known by their letters, unless their case count
   Model sharp(describe({}, with_case, corpus), 1);
   CHECK(sharp.encode({"PLAY"})[0] == 0);
   CHECK(sharp.encode({"Song"}) != sharp.encode({"song"}));
-}
-
-TEST_CASE("Classifier: dropout is for training") {
-  const Corpus corpus = some_texts();
-  Model model(describe({}, small(Encoder::kBoth, 0.5f), corpus), 7);
-  check_dropout_of(
-      [&](auto& graph, bool training) { return loss_of(model, graph, corpus, training); });
 }
 
 TEST_CASE("Classifier: scores, those of the most frequent label, and labels that are new") {

@@ -105,12 +105,12 @@ TEST_CASE("Emoji: choices of inputs") {
   CHECK(Inputs::parse("text").choices().size() == 1);
 }
 
-TEST_CASE("Emoji: gradients are right, with and without dropout") {
+TEST_CASE("Emoji: gradients are right, and dropout is for training") {
   const Corpus corpus = some_emoji();
   Model model(small(Inputs::all(), 0.3f), 7);
   // Two for each of three layers of pictures, words, two of a row's first layer, four for each
   // part to be added, the vector that is always there, and two for each kind of label.
-  check_gradients_of(
+  check_training_of(
       [&](auto& graph, bool training) { return loss_of(model, graph, corpus, training); },
       3 * 2 + 1 + 2 + 3 * 4 + 1 + 2 * 2);
 }
@@ -190,12 +190,6 @@ TEST_CASE("Emoji: a model refuses unfit pictures and encodes new words as 0") {
   CHECK(model.encode(unheard_of).words == std::vector<unsigned>{0});
   CHECK(error_from([&] { evaluate(model, some_emoji(), "x", Inputs()); }) ==
         "the model knows nothing but image,text,table");
-}
-
-TEST_CASE("Emoji: dropout is for training") {
-  Model model(small(Inputs::all(), 0.5f), 7);
-  check_dropout_of(
-      [&](auto& graph, bool training) { return loss_of(model, graph, some_emoji(), training); });
 }
 
 TEST_CASE("Emoji: scores of all choices, and of what is most frequent") {

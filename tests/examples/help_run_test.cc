@@ -100,10 +100,7 @@ TEST_CASE("Help: options in groups, within the columns there are, and two exampl
 TEST_CASE("Help: as wide as the terminal") {
   const Desk desk(all_programs()[0], 1);
   const std::string narrow = on_terminal(desk, "p train --help", 50);
-  if (narrow.empty()) {
-    skip("there are no terminals here");
-    return;
-  }
+  if (narrow.empty()) return skip("there are no terminals here");
   const std::string wide = on_terminal(desk, "p train --help", 120);
   CHECK(longest_line(narrow.substr(0, narrow.find("Examples:"))) <= 50);
   CHECK(longest_line(wide) > 80);

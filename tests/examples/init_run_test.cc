@@ -9,11 +9,7 @@
 
 namespace init_run_test {
 
-namespace {
-
 using Json = nlohmann::json;
-
-}  // namespace
 
 TEST_CASE("Init: the weights of a model are where another one begins") {
   on_desks("", [](const AnyProgram&, const Desk& desk) {
@@ -63,8 +59,7 @@ TEST_CASE("Init: new words are unknown ones, and a label that the model lacks is
   for (const Case& each : cases) {
     const AnyProgram& program = all_programs()[each.program];
     INFO(program.program.name);
-    const Desk desk(program);
-    desk.must("train --model old");
+    const Desk desk(program, 40, "train --model old");
     desk.write("words", each.words);
     desk.write("label", each.label);
     desk.must("DATA=words train --model new --init old");
@@ -77,8 +72,7 @@ TEST_CASE("Init: new words are unknown ones, and a label that the model lacks is
     // Data of --dev may have the new labels: no weight is trained with them.
     if (each.program != 2) desk.must("DATA=words train --model other --init old --dev label");
   }
-  const Desk desk(all_programs()[1]);
-  desk.must("train --model old");
+  const Desk desk(all_programs()[1], 40, "train --model old");
   desk.refuses("train --model new --init old --lower", 1,
                "the model in old has --lower off: it cannot go on with on");
   desk.refuses("train --model new --init old --level char", 1,

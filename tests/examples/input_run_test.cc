@@ -35,6 +35,11 @@ TEST_CASE("all programs: what is no UTF-8 is refused, in every input, or read as
     CHECK(contains(desk.must("apply -i latin.in --encoding latin1 || apply -i in"), "\n"));
     desk.refuses("apply --encoding ebcdic", 1,
                  "unknown encoding 'ebcdic': expected utf8 or latin1");
+    // Binary files.
+    desk.must("printf 'a\\000b\\n' > zero");
+    desk.refuses("apply -i zero", 1, "zero:1: expected text, found a zero byte");
+    desk.refuses("apply -i model", 1, "model:1: ");
+    desk.refuses("p eval -m model -d zero", 1, "zero:1: expected text, found a zero byte");
   });
 }
 
@@ -44,14 +49,6 @@ TEST_CASE("all programs: what is given a file alone reads it") {
     desk.refuses("apply in -i in", 2, "excludes");
     desk.refuses("apply in -o in", 2, "are the same file");
     desk.refuses("apply none", 1, "none");
-  });
-}
-
-TEST_CASE("all programs: binary files are refused") {
-  on_desks("train -m model; printf 'a\\000b\\n' > zero", [](const AnyProgram&, const Desk& desk) {
-    desk.refuses("apply -i zero", 1, "zero:1: expected text, found a zero byte");
-    desk.refuses("apply -i model", 1, "model:1: ");
-    desk.refuses("p eval -m model -d zero", 1, "zero:1: expected text, found a zero byte");
   });
 }
 
@@ -82,8 +79,7 @@ TEST_CASE("programs that want plain text refuse markup") {
 }
 
 TEST_CASE("tagger: every format of input and output") {
-  const Desk desk(all_programs()[0]);
-  desk.must("train -m model");
+  const Desk desk(all_programs()[0], 40, "train -m model");
   // An untrained model gives one tag or another: what matters is where it stands.
   const std::string tag = desk.must("echo the | apply --format columns | cut -f2 | head -1");
   desk.write(
@@ -184,7 +180,7 @@ TEST_CASE("from text to trees: the parser takes its tags from a tagger") {
             "--hidden 4 --epochs 1 || :");
 }
 
-TEST_CASE("Empty input: nothing in, nothing out") {
+TEST_CASE("Empty input: nothing in, nothing out, nothing to learn from or to be scored on") {
   on_desks("", [](const AnyProgram& each, const Desk& desk) {
     desk.must("train --model model; touch empty; echo old > out");
     CHECK(desk.must("apply < /dev/null").empty());
@@ -193,12 +189,8 @@ TEST_CASE("Empty input: nothing in, nothing out") {
     // Blank lines are no sentences either.
     desk.must("printf '\\n\\n' | apply > out");
     if (each.program.name != "rnnlm") CHECK(desk.must("tr -d '\\n' < out").empty());
-  });
-}
-
-TEST_CASE("Empty input: there is nothing to learn from, or to be scored on") {
-  on_desks("", [](const AnyProgram&, const Desk& desk) {
-    desk.must("train --model model; touch empty; printf '\\n \\n' > blank");
+    // Nor can anything be learned from it.
+    desk.must("printf '\\n \\n' > blank");
     for (const std::string none : {"empty", "blank"}) {
       desk.refuses("DATA=" + none + " train --model new", 1, none + " holds no ");
       desk.refuses("train --dev " + none + " --model new", 1, none + " holds no ");

@@ -10,9 +10,9 @@
 #include "tests/support/catch.h"
 
 /// Gradients of `loss(graph, training)` are right, with dropout and without, and reach so many
-/// parameters.
+/// parameters; it drops out in training alone, by the graph's seed.
 template <typename Loss>
-void check_gradients_of(Loss loss, std::size_t parameters) {
+void check_training_of(Loss loss, std::size_t parameters) {
   for (const bool training : {false, true}) {
     dynet::ComputationGraph graph;
     graph.set_seed(3);
@@ -21,11 +21,6 @@ void check_gradients_of(Loss loss, std::size_t parameters) {
     CHECK(report.ok());
     CHECK(report.parameters == parameters);
   }
-}
-
-/// `loss(graph, training)` drops out in training alone, by the graph's seed.
-template <typename Loss>
-void check_dropout_of(Loss loss) {
   const auto value = [&](bool training, std::uint64_t seed) {
     dynet::ComputationGraph graph;
     graph.set_seed(seed);

@@ -24,32 +24,21 @@ unsigned mode_of(const std::string& path) {
 TEST_CASE("Output: a command refuses its input as its output") {
   on_desks("", [](const AnyProgram& each, const Desk& desk) {
     desk.must("train --model model && ln -s in link && ln -s ../desk/link link2 && ln in hard");
-    const auto refused = [&](const std::string& script) {
-      desk.refuses(script, kWrongUsage, "the same file");
-    };
-    refused("apply -i in -o in");
-    refused("apply -i in -o ./in");
-    refused("apply -i in -o \"$PWD/../desk/in\"");
-    refused("apply -i in -o link");
-    refused("apply -i link2 -o in");
-    refused("apply -i in -o hard");
-    refused("apply -o in < in");
-    refused("apply -i /dev/stdin -o in < in");
-    refused("apply -i /dev/fd/5 -o in 5< in");
-    refused("apply -i in >> in");
-    refused("apply -i in -o /dev/stdout >> in");
-    refused("apply -i in -o /dev/fd/7 7>> in");
-    refused("apply < in >> in");
-    refused("apply -i in 1<> in");
-    refused("apply -i in -o model");
-    refused("apply -i in -o model.checkpoint");
-    refused("apply -i in >> model");
-    refused("p eval -m model -d data >> data");
-    refused("p eval -m model -d data >> model");
-    if (each.program.name == "rnnlm") {
-      refused("p sample -m model -o model");
-      refused("p sample -m model >> model");
-    }
+    std::vector<std::string> scripts = {
+        // By any of its names.
+        "apply -i in -o in", "apply -i in -o ./in", "apply -i in -o \"$PWD/../desk/in\"",
+        "apply -i in -o link", "apply -i link2 -o in", "apply -i in -o hard",
+        // As a standard stream, or another one that is open.
+        "apply -o in < in", "apply -i /dev/stdin -o in < in", "apply -i /dev/fd/5 -o in 5< in",
+        "apply -i in >> in", "apply -i in -o /dev/stdout >> in", "apply -i in -o /dev/fd/7 7>> in",
+        "apply < in >> in", "apply -i in 1<> in",
+        // The model and data are input as well.
+        "apply -i in -o model", "apply -i in -o model.checkpoint", "apply -i in >> model",
+        "p eval -m model -d data >> data", "p eval -m model -d data >> model"};
+    if (each.program.name == "rnnlm")
+      for (const char* more : {"-o model", ">> model"})
+        scripts.push_back(std::string("p sample -m model ") + more);
+    for (const std::string& script : scripts) desk.refuses(script, kWrongUsage, "the same file");
     // Files that are no files may be both.
     if (each.program.name != "parser") desk.must("apply -i /dev/null -o /dev/null");
     desk.must("mkfifo pipe; cat in > pipe & apply -i pipe > out && apply -i in | cmp - out");

@@ -343,14 +343,14 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Parser: gradients are right, with and without dropout") {
+TEST_CASE("Parser: gradients are right, and dropout is for training") {
   const Treebank sentences = sentences_of({1, 4, 3});
   const std::size_t read = 2 + 4 * 3, arcs = 1 + 4 + 2 + 4;
   for (const auto& [settings, parameters] : {std::pair(small(0.3f), read + 9),
                                              {of_arcs(false, 0.3f), read + arcs},
                                              {of_arcs(true, 0.3f), read + arcs + 1 + 2 * 3}}) {
     Model model(describe(settings, sentences), 7);
-    check_gradients_of(
+    check_training_of(
         [&](auto& graph, bool training) { return loss_of(model, graph, sentences, training); },
         parameters);
   }
@@ -398,13 +398,6 @@ TEST_CASE("Parser: characters tell unknown words apart") {
     CHECK(loss_with("odd") == loss_with("odd"));
     CHECK((loss_with("odd") != loss_with("doo")) == reads);
   }
-}
-
-TEST_CASE("Parser: dropout is for training") {
-  const Treebank sentences = sentences_of({4, 3});
-  Model model(describe(small(0.5f), sentences), 7);
-  check_dropout_of(
-      [&](auto& graph, bool training) { return loss_of(model, graph, sentences, training); });
 }
 
 TEST_CASE("Parser: a saved model is the same model") {

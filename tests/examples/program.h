@@ -78,6 +78,18 @@ inline std::string line_with(const std::string& text, const std::string& part) {
   return "no line with '" + part + "' in: " + text;
 }
 
+/// Probabilities such as "a:0.5 b:0.3" never rise and add up to one.
+inline void check_probabilities(const std::string& text) {
+  double sum = 0, last = 1;
+  std::istringstream in(text);
+  for (std::string word; in >> word;) {
+    const double p = std::strtod(word.c_str() + word.find(':') + 1, nullptr);
+    CHECK(p <= last);
+    sum += last = p;
+  }
+  CHECK(sum == Approx(1).margin(0.0016));
+}
+
 inline std::vector<std::string> lines_of(const std::string& text) {
   REQUIRE((text.empty() || text.back() == '\n'));
   std::vector<std::string> lines;

@@ -147,7 +147,9 @@ class ProgramFolder {
 /// terminal sends them, and `start_training` does what `train` does.
 class Desk : public ProgramFolder {
  public:
-  explicit Desk(const AnyProgram& of, int sentences = 40) : ProgramFolder(of.program) {
+  /// `first` is a script that must succeed.
+  explicit Desk(const AnyProgram& of, int sentences = 40, const std::string& first = "")
+      : ProgramFolder(of.program) {
     const std::string start = "exec env --default-signal=INT '" + of.program.binary + "' ",
                       usual = " --epochs ${EPOCHS:-1} --patience 0 " + of.options + " \"$@\"; }\n",
                       applied = of.command + " -m model \"$@\"; }\n";
@@ -161,6 +163,7 @@ class Desk : public ProgramFolder {
     }
     write("data", data);
     write("in", in);
+    if (!first.empty()) must(first);
   }
 };
 
@@ -169,9 +172,7 @@ template <typename Test>
 void on_desks(int sentences, const std::string& first, Test test) {
   for (const AnyProgram& each : all_programs()) {
     INFO(each.program.name);
-    const Desk desk(each, sentences);
-    if (!first.empty()) desk.must(first);
-    test(each, desk);
+    test(each, Desk(each, sentences, first));
   }
 }
 template <typename Test>

@@ -130,8 +130,7 @@ TEST_CASE("eval --per-label: tags, spans by type, arcs with their heads") {
   CHECK(words == 70);
   CHECK(scores.at("model").at("accuracy") == Approx(right / words));
 
-  const Desk parsing(all_programs()[3]);
-  parsing.must("EPOCHS=3 train --model model");
+  const Desk parsing(all_programs()[3], 40, "EPOCHS=3 train --model model");
   const Json arcs =
       Json::parse(parsing.must("p eval -m model -d data --json --per-label --confusion"));
   double with_head = 0;
@@ -152,8 +151,7 @@ TEST_CASE("Predictions: a JSON object a line, with what the other format has") {
     CHECK(count == 3);
   });
   {
-    const Desk desk(all_programs()[4]);
-    desk.must("train --model model");
+    const Desk desk(all_programs()[4], 40, "train --model model");
     const Json line = Json::parse(desk.must("echo 'the cat' | apply --json"));
     CHECK(line.at("words") == Json({"the", "cat"}));
     const std::string label = line.at("label");
@@ -162,8 +160,7 @@ TEST_CASE("Predictions: a JSON object a line, with what the other format has") {
     CHECK(contains(desk.must("echo 'the cat' | apply"), label + "\t" + label + ":0."));
   }
   {
-    const Desk desk(all_programs()[1]);
-    desk.must("train --model model");
+    const Desk desk(all_programs()[1], 40, "train --model model");
     const Json line = Json::parse(desk.must("echo 'the cat' | apply --json"));
     CHECK(line.at("text") == "the cat");
     CHECK(line.at("tokens") == 3);
@@ -175,8 +172,7 @@ TEST_CASE("Predictions: a JSON object a line, with what the other format has") {
           desk.must("p sample -m model -n 1 --prefix the"));
   }
   {
-    const Desk desk(all_programs()[2]);
-    desk.must("train --model model");
+    const Desk desk(all_programs()[2], 40, "train --model model");
     std::istringstream lines(
         desk.must("printf '(3 (2 good) (2 film))\\n\\n' | apply --json "
                   "--trees"));
@@ -196,8 +192,7 @@ TEST_CASE("Predictions: a JSON object a line, with what the other format has") {
     CHECK(line == "{\"words\":[]}");
   }
   {
-    const Desk desk(all_programs()[3], 1);
-    desk.must("train --model model");
+    const Desk desk(all_programs()[3], 1, "train --model model");
     desk.write("in", "# text = the cat sleeps\n" + all_programs()[3].its_input);
     const Json sentence = Json::parse(desk.must("apply --json -i in"));
     CHECK(sentence.at("comments") == Json({"# text = the cat sleeps"}));
@@ -216,8 +211,7 @@ TEST_CASE("Predictions: a JSON object a line, with what the other format has") {
 }
 
 TEST_CASE("Parser: how probable arcs are") {
-  const Desk desk(all_programs()[3], 1);
-  desk.must("cp data test; EPOCHS=60 train --model model --batch 1");
+  const Desk desk(all_programs()[3], 1, "cp data test; EPOCHS=60 train --model model --batch 1");
   const Json sentence = Json::parse(desk.must("apply --json --probabilities -i in"));
   for (const Json& word : sentence.at("words")) {
     CHECK(word.at("probability") > 0.0);
@@ -254,8 +248,7 @@ TEST_CASE("Parser: how probable arcs are") {
 }
 
 TEST_CASE("Tagger: how probable tags are, where the format has a place for it") {
-  const Desk desk(all_programs()[0], 1);
-  desk.must("EPOCHS=5 train --model model");
+  const Desk desk(all_programs()[0], 1, "EPOCHS=5 train --model model");
   const Json line = Json::parse(desk.must("apply -i in --format json --probabilities"));
   REQUIRE(line.at("probabilities").size() == 3);
   std::istringstream rows(desk.must("apply -i in --format columns --probabilities"));

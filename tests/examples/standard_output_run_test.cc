@@ -12,22 +12,15 @@ namespace {
 
 /// All that the program can be asked for that prints something.
 std::vector<std::string> commands_of(const AnyProgram& each) {
-  std::vector<std::string> commands = {"p --help",
-                                       "p train --help",
-                                       "p eval --help",
-                                       "p " + each.command + " --help",
-                                       "p eval -m model -d data",
-                                       "apply -i in",
-                                       "apply < in",
-                                       "apply -i in -o /dev/stdout",
-                                       "train --model new",
-                                       "train --model model --force",
-                                       "EPOCHS=2 train --model model --resume"};
-  if (each.program.name == "rnnlm") {
-    commands.push_back("p sample --help");
-    commands.push_back("p sample -m model -n 100");
-    commands.push_back("p sample -m model -n 1000000000");
-  }
+  std::vector<std::string> commands = {
+      // Without a model.
+      "p --help", "p train --help", "p eval --help", "p " + each.command + " --help",
+      // With one, and of training.
+      "p eval -m model -d data", "apply -i in", "apply < in", "apply -i in -o /dev/stdout",
+      "train --model new", "train --model model --force", "EPOCHS=2 train --model model --resume"};
+  if (each.program.name == "rnnlm")
+    for (const char* more : {"--help", "-m model -n 100", "-m model -n 1000000000"})
+      commands.push_back(std::string("p sample ") + more);
   if (each.program.name == "parser") commands.push_back("p eval -m model -d data --compare");
   if (each.program.name != "rnnlm") commands.push_back("p eval -m model -d data --show 3");
   return commands;

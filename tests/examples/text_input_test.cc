@@ -64,7 +64,7 @@ TEST_CASE("text input: lines without their ends and without a byte order mark") 
   CHECK(read("\n") == Lines{""});
 }
 
-TEST_CASE("text input: what is no UTF-8 is refused with its place") {
+TEST_CASE("text input: what is no UTF-8 is refused with its place, or read as ISO 8859-1") {
   CHECK(read("\u00e9 \u4e16 \U0001f600\n") == Lines{"\u00e9 \u4e16 \U0001f600"});
   CHECK(error_of("caf\u00e9\ncaf\xE9s\n") ==
         "data.txt:2: expected UTF-8, found the byte \\xe9 (column 4): --encoding latin1 reads ISO "
@@ -73,9 +73,6 @@ TEST_CASE("text input: what is no UTF-8 is refused with its place") {
     CHECK(contains(error_of("x" + bad), "data.txt:1: expected UTF-8"));
   CHECK(error_of(std::string("a\nb\0c\n", 6)) ==
         "data.txt:2: expected text, found a zero byte (a binary file?)");
-}
-
-TEST_CASE("text input: ISO 8859-1") {
   CHECK(read("caf\xE9 \xFF z\n", Encoding::kLatin1) == Lines{"caf\u00e9 \u00ff z"});
 }
 
@@ -111,14 +108,11 @@ TEST_CASE("text input: as many bad samples are left out as are allowed") {
     }
   }
   CHECK(read == 3);
-}
-
-TEST_CASE("text input: an error says how to leave out a sample, where that can be done") {
-  TextSource source("data.txt", {Encoding::kUtf8, 1, true});
-  SampleReader reader(source, "sentence");
+  // The error says how to leave out more, where that can be done.
+  SampleReader other(TextSource("data.txt", {Encoding::kUtf8, 1, true}), "sentence");
   const auto bad = [&] { throw LineError("data.txt", 7, "bad"); };
-  reader.read(bad);
-  CHECK(error_from([&] { reader.read(bad); }) ==
+  other.read(bad);
+  CHECK(error_from([&] { other.read(bad); }) ==
         "data.txt:7: bad; --skip-bad N leaves out N such sentences");
 }
 

@@ -42,8 +42,7 @@ TEST_CASE("Threads: models, scores and predictions have the same bits on any num
 }
 
 TEST_CASE("Threads: lines before a wrong one are answered as with one thread") {
-  const Desk desk(all_programs()[2]);
-  desk.must("train --model model");
+  const Desk desk(all_programs()[2], 40, "train --model model");
   std::string in;
   for (int i = 0; i < 200; ++i) in += i == 150 ? "(3 (2 good) film)\n" : "(3 (2 good) (2 film))\n";
   desk.write("in", in);

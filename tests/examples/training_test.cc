@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <sstream>
@@ -95,9 +96,7 @@ TEST_CASE("Training: the best model is kept and patience ends the run") {
   CHECK(counter.state.epoch == 4);
   CHECK(counter.state.best_epoch == 2);
   CHECK(counter.state.best_score == -3);
-  std::size_t models = 0;
-  for (const std::string& entry : counter.log) models += entry == "model" ? 1 : 0;
-  CHECK(models == 2);
+  CHECK(std::count(counter.log.begin(), counter.log.end(), "model") == 2);
   CHECK(contains(out.str(), "stopped: no better dev score in 2 epochs"));
   // Without patience it goes on and finds a better one.
   run_epochs(counter, counter.state, run_with({5, 0, 0}), out);

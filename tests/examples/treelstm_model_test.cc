@@ -100,10 +100,10 @@ TEST_CASE("Tree-LSTM: the cells compute what the paper says") {
   CHECK(naive::difference(inner_h, as_vector(inner.h.value())) < 1e-6);
 }
 
-TEST_CASE("Tree-LSTM: gradients are right, with and without dropout") {
+TEST_CASE("Tree-LSTM: gradients are right, and dropout is for training") {
   const Treebank trees = some_trees();
   Model model(describe(small(0.4f), trees), 7);
-  check_gradients_of(
+  check_training_of(
       [&](auto& graph, bool training) { return loss_of(model, graph, trees, training); },
       20);  // those of the cells, words, and two for the labels
 }
@@ -174,13 +174,6 @@ TEST_CASE("Tree-LSTM: words are known by their letters, unless their case counts
   CHECK(sharp.description().words.size() == 1 + 9);
   CHECK(sharp.encode(trees[1]) != sharp.encode(tree("(2 bad)")));
   CHECK(sharp.encode(probe)[0] == 0);
-}
-
-TEST_CASE("Tree-LSTM: dropout is for training") {
-  const Treebank trees = some_trees();
-  Model model(describe(small(0.5f), trees), 7);
-  check_dropout_of(
-      [&](auto& graph, bool training) { return loss_of(model, graph, trees, training); });
 }
 
 TEST_CASE("Tree-LSTM: weight decay leaves words alone") {

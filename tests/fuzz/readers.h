@@ -84,7 +84,8 @@ inline bool read_dynet_text(const std::string& bytes) {
   return reads(bytes, [](auto path, auto* files) { use(read_text_tensors(path, files)); });
 }
 
-inline bool read_vectors(const std::string& bytes, VectorFormat format) {
+template <VectorFormat format>
+bool read_vectors(const std::string& bytes) {
   const Dict words({"the", "Cat"});
   ParameterCollection pc;
   LookupParameter table = pc.add_lookup_parameters(2, {2}, "E");
@@ -100,14 +101,6 @@ inline bool read_vectors(const std::string& bytes, VectorFormat format) {
     read_word_vectors(
         path, [](std::string_view, const auto&) {}, format, files);
   });
-}
-
-inline bool read_text_vectors(const std::string& bytes) {
-  return read_vectors(bytes, VectorFormat::text);
-}
-
-inline bool read_binary_vectors(const std::string& bytes) {
-  return read_vectors(bytes, VectorFormat::binary);
 }
 
 inline bool read_trainer_text(const std::string& bytes) {
@@ -132,9 +125,9 @@ inline constexpr Reader kReaders[] = {
     {"model", read_model},
     {"safetensors", read_safetensors},
     {"dynet_text", read_dynet_text},
-    {"text_vectors", read_text_vectors},
+    {"text_vectors", read_vectors<VectorFormat::text>},
     {"trainer_text", read_trainer_text},
-    {"binary_vectors", read_binary_vectors},
+    {"binary_vectors", read_vectors<VectorFormat::binary>},
 };
 
 }  // namespace dynet::fuzz
