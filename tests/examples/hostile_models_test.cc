@@ -9,16 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/io/model_file.h"
 #include "dynet-like/param/storage.h"
 #include "examples/mixed/emoji/model.h"
 #include "examples/nlp/classifier/model.h"
+#include "examples/nlp/common/model_file.h"
 #include "examples/nlp/parser/model.h"
 #include "examples/nlp/rnnlm/model.h"
 #include "examples/nlp/tagger/model.h"
 #include "examples/nlp/translate/model.h"
 #include "examples/nlp/treelstm/model.h"
 #include "examples/vision/digits/model.h"
-#include "tests/examples/forge.h"
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
@@ -29,6 +30,38 @@ namespace {
 const TemporaryFolder& folder() {
   static const TemporaryFolder all;
   return all;
+}
+
+/// A model file whose description need not be one that a model can be made of.
+template <class Model>
+struct Forged {
+  const std::string kind = nlp::model_kind(Model::kProgram);
+  const typename Model::Description& description;
+  const dynet::ParameterCollection& weights;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive << kind << description << weights;
+  }
+};
+template <class Model>
+void forge(const std::string& path, const typename Model::Description& description,
+           const dynet::ParameterCollection& weights) {
+  dynet::save(path, Forged<Model>{.description = description, .weights = weights});
+}
+
+/// The file `to`, as `from` but for its first archive.
+void forge_archive(const std::string& from, const std::string& to,
+                   const std::function<void(std::string&)>& change) {
+  const dynet::ModelFile file(from);
+  std::vector<std::string> sections;
+  for (const dynet::SavedThing& thing : file.index().things)
+    sections.push_back(file.read(thing.data));
+  for (const dynet::SavedGroup& group : file.index().groups)
+    for (const dynet::SavedTensor& tensor : group.tensors)
+      sections.push_back(file.read(tensor.data));
+  change(sections[0]);
+  dynet::write_model_file(to, file.index(), {sections.begin(), sections.end()});
 }
 
 /// A good description is one, and each of the changes makes it one that is refused.

@@ -1,4 +1,4 @@
-// Files of version 0.1.0: models that predict what they did, checkpoints that can be resumed.
+// Files of earlier versions: models that predict what they did, checkpoints that can be resumed.
 // They were made of four copies of the sentence of `all_programs`, with sizes of 2 and two epochs,
 // and checkpoints alone of 40 copies.
 

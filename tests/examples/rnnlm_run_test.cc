@@ -7,7 +7,6 @@
 
 #include "examples/nlp/common/text.h"
 #include "tests/examples/learners.h"
-#include "tests/examples/small_language.h"
 #include "tests/support/catch.h"
 
 namespace rnnlm_run_test {

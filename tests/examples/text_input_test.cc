@@ -1,9 +1,10 @@
 // Texts as they come: encodings, marks in front, markup where none is wanted, samples that are
-// left out, what is too long.
+// left out, what is too long; sentences and words of running text; one file cut in three.
 
 #include "examples/nlp/common/text_input.h"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "examples/nlp/common/conllu.h"
 #include "examples/nlp/common/plain_text.h"
 #include "examples/nlp/common/sentence_input.h"
+#include "examples/nlp/common/split.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/tokenizer.h"
 #include "tests/examples/helpers.h"
@@ -50,6 +52,14 @@ class LongLine : public std::streambuf {
   std::size_t left_;
   std::string piece_;
 };
+
+/// Words with spaces where the text has none, sentences between bars.
+std::string tokens_of(const std::string& text) {
+  std::vector<std::string> sentences;
+  for (const TokenizedSentence& sentence : tokenize(text))
+    sentences.push_back(join(sentence.words, " "));
+  return join(sentences, " | ");
+}
 
 }  // namespace
 
@@ -222,6 +232,60 @@ TEST_CASE("text in quotes is cut between characters") {
   const std::string start(39, 'x');
   CHECK(in_quotes(start + "\u00e4") == "'" + start + "...'");
   CHECK(in_quotes(start + "y\u00e4") == "'" + start + "y...'");
+}
+
+TEST_CASE("tokenizer: sentences and words by the rules of Unicode") {
+  if (!has_tokenizer()) {
+    CHECK(contains(error_from([] { tokenize("x"); }), "was built without ICU"));
+    skip("this was built without ICU");
+    return;
+  }
+  CHECK(tokens_of("The cat sleeps. Does it?  (Yes, it's 3.5 hours.)") ==
+        "The cat sleeps . | Does it ? | ( Yes , it's 3.5 hours . )");
+  CHECK(tokens_of("Ça va\u00a0? \u4f60\u597d\u3002\u4e16\u754c") ==
+        "Ça va ? | \u4f60\u597d \u3002 | \u4e16\u754c");
+  CHECK(tokens_of("").empty());
+  CHECK(tokens_of(" \t ").empty());
+  const std::vector<TokenizedSentence> found = tokenize("No! \"Go\" on");
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].joined == std::vector<bool>{true, false});
+  CHECK(found[1].joined == std::vector<bool>{true, true, false, false});
+}
+
+TEST_CASE("tokenizer: a paragraph is what stands between blank lines") {
+  const TemporaryFolder folder;
+  InputFile in(folder.write("text", "\nThe cat\nsleeps.\n\n \nYes.\n"));
+  std::vector<std::string> paragraphs;
+  std::vector<std::size_t> lines;
+  for_paragraphs(in, [&](const Paragraph& found) {
+    paragraphs.push_back(found.text);
+    for (const std::size_t byte : {std::size_t{0}, found.text.size() - 1})
+      lines.push_back(found.line_at(byte));
+  });
+  CHECK(paragraphs == std::vector<std::string>{"The cat sleeps.", "Yes."});
+  CHECK(lines == std::vector<std::size_t>{2, 3, 6, 6});
+}
+
+TEST_CASE("A split depends on the place in the file alone") {
+  const Split split = parse_split("90/5/5");
+  std::array<std::size_t, 3> counts{0, 0, 0};
+  std::vector<std::size_t> corpus(31102);
+  for (std::size_t i = 0; i < corpus.size(); ++i) {
+    corpus[i] = i;
+    const Part part = part_of(i, split);
+    counts[part == Part::kTrain ? 0 : part == Part::kDev ? 1 : 2]++;
+  }
+  CHECK(counts[0] > 27800);
+  CHECK(counts[1] > 1450);
+  CHECK(counts[2] > 1450);
+  CHECK(take_part(corpus, split, Part::kDev).size() == counts[1]);
+  CHECK(take_part(corpus, split, Part::kAll).size() == corpus.size());
+  CHECK(part_of(7, parse_split("1/0/0")) == Part::kTrain);
+
+  CHECK(contains(error_from([&] { parse_split("90/10"); }), "found '90/10'"));
+  CHECK(contains(error_from([&] { parse_split("a/b/c"); }), "not 'a'"));
+  CHECK(contains(error_from([&] { parse_split("0/5/5"); }), "must not be 0"));
+  CHECK(contains(error_from([&] { part_from_name("half"); }), "unknown part 'half'"));
 }
 
 }  // namespace text_input_test
