@@ -19,6 +19,23 @@ struct Mistake {
   std::string message;
 };
 
+/// Ends of messages that many operations have.
+inline const std::string kBroadcast =
+    ": sizes must be equal or 1 in every dimension, dimension 0 has 2 and 3";
+inline const std::string kSameSizes = ": both operands must have the same sizes, got {2} and {3}";
+inline const std::string kBatchSizes = ": batch sizes must be equal or 1, got 3 and 2";
+inline const std::string kNullIndices = ": the pointer to the indices is null";
+inline const std::string kNegativeIndex = ": the index must not be negative, got ";
+inline const std::string kProbability = ": the probability must be at least 0 and below 1, got ";
+inline const std::string kGatesOfFour = ": the gates must be a multiple of four long, got 3";
+inline const std::string kStale = " is stale: its graph was cleared, reverted or destroyed";
+inline const std::string kEmpty = " is empty: it belongs to no graph";
+inline const std::string kForeign = " belongs to another graph than the first operand";
+inline const std::string kNoElements = " of no elements is not defined, got {0}";
+inline const std::string kNoRange = " is not a range of dimension 0 of size 2";
+inline const std::string kNoVector = " must be a vector, got {3,2}";
+inline const std::string kNoMatrix = " must be a matrix or vector, got {2,3,2}";
+
 /// A message: the rule that is broken, the operands by their names in a Bench, and the place.
 std::string told_of(const std::string& rule, const std::string& operands);
 
