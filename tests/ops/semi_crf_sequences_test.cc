@@ -1,5 +1,5 @@
 // Semi-Markov chains against all ways to cut, one by one, and against themselves in other company.
-#include "tests/ops/sequences.h"
+#include "tests/ops/segments.h"
 
 namespace semi_crf_sequences_test {
 
@@ -8,56 +8,8 @@ using namespace dynet::test;
 
 namespace {
 
-SegmentScores some_segments(unsigned labels, unsigned longest, unsigned length, std::uint64_t key,
-                            bool forbids = false) {
-  const RandomStream random(key);
-  std::uint64_t draws = 0;
-  const auto fill = [&](std::size_t n) { return some_scores(n, random, draws, forbids ? 0.2 : 0); };
-  return {labels,
-          longest,
-          length,
-          fill(std::size_t{labels} * longest * length),
-          fill(std::size_t{labels} * labels),
-          fill(labels),
-          fill(labels)};
-}
-
-std::size_t place(const SegmentScores& s, unsigned end, const Segment& y) {
-  return (std::size_t{end} * s.longest + y.length - 1) * s.labels + y.label;
-}
-
-double score(const SegmentScores& s, const std::vector<Segment>& y) {
-  double sum = 0;
-  unsigned t = 0;
-  for (std::size_t k = 0; k < y.size(); ++k) {
-    sum += k == 0 ? static_cast<double>(s.start[y[k].label])
-                  : s.transition(y[k - 1].label, y[k].label);
-    t += y[k].length;
-    sum += static_cast<double>(s.scores[place(s, t - 1, y[k])]);
-    if (t == s.length) sum += static_cast<double>(s.stop[y[k].label]);
-  }
-  return sum;
-}
-
-void all_ways(const SegmentScores& s, unsigned t, std::vector<Segment>& y,
-              std::vector<std::vector<Segment>>& all) {
-  if (t == s.length) return all.push_back(y);
-  for (unsigned j = 0; j < s.labels; ++j)
-    for (unsigned l = 1; l <= s.longest && t + l <= s.length; ++l) {
-      y.push_back({j, l});
-      all_ways(s, t + l, y, all);
-      y.pop_back();
-    }
-}
-
-struct Scores {
-  Expression x, a, s, p;
-
-  Scores(ComputationGraph& g, const SegmentScores& c)
-      : x(input(g, Dim({c.labels * c.longest, c.length}), c.scores)),
-        a(input(g, Dim({c.labels, c.labels}), c.transitions)),
-        s(input(g, Dim({c.labels}), c.start)),
-        p(input(g, Dim({c.labels}), c.stop)) {}
+struct Scores : SegmentOperands {
+  using SegmentOperands::SegmentOperands;
 
   Expression log_z() const { return semi_crf_log_partition(x, a, s, p); }
   Expression log_prob(const std::vector<Segment>& y) const {
@@ -77,19 +29,10 @@ TEST_CASE("semi crf: all ways to cut, one by one, in double") {
         for (const bool forbids : {false, true}) {
           const SegmentScores c = some_segments(labels, longest, n, key++, forbids);
           INFO(labels << " labels, up to " << longest << " words of " << n << ", " << forbids);
-          std::vector<std::vector<Segment>> all;
-          std::vector<Segment> none;
-          all_ways(c, 0, none, all);
+          const auto all = all_ways(c);
           const auto score_of = [&](const std::vector<Segment>& y) { return score(c, y); };
-          const Listed sums(all, c.scores.size(), score_of, [&](const std::vector<Segment>& y) {
-            std::vector<std::size_t> places;
-            unsigned t = 0;
-            for (const Segment& segment : y) {
-              t += segment.length;
-              places.push_back(place(c, t - 1, segment));
-            }
-            return places;
-          });
+          const Listed sums(all, c.scores.size(), score_of,
+                            [&](const std::vector<Segment>& y) { return places(c, y); });
           ComputationGraph g;
           const Scores x(g, c);
           const Expression log_z = x.log_z(), m = x.marginals(), h = x.entropy();
@@ -177,10 +120,9 @@ TEST_CASE("semi crf: log-probabilities are never above zero, however sure the sc
 TEST_CASE("semi crf: sentences of all lengths are one batch, and the same bits alone") {
   constexpr unsigned kLabels = 3, kLongest = 4, kCount = 20;
   ParameterCollection model;
-  const Parameter a = model.add_parameters({kLabels, kLabels}), s = model.add_parameters({kLabels}),
-                  p = model.add_parameters({kLabels});
+  const SegmentParameters shared(model, kLabels);
   Sentences all{.own = std::vector<std::vector<Parameter>>(kCount),
-                .shared = {a, s, p},
+                .shared = {shared.a, shared.s, shared.p},
                 .build = {},
                 .loss = structure_loss,
                 .batches = 4 + 2 * kCount + 10};
@@ -194,10 +136,8 @@ TEST_CASE("semi crf: sentences of all lengths are one batch, and the same bits a
   all.build = [&](ComputationGraph& g, unsigned n) {
     const Expression x =
         all.own[n].empty() ? zeros(g, {kLabels * kLongest, 0}) : parameter(g, all.own[n][0]);
-    const Expression A = parameter(g, a), S = parameter(g, s), P = parameter(g, p);
-    return std::vector{semi_crf_log_partition(x, A, S, P),
-                       semi_crf_log_prob(x, A, S, P, segments[n]), semi_crf_marginals(x, A, S, P),
-                       semi_crf_entropy(x, A, S, P)};
+    const Scores y(x, shared);
+    return std::vector{y.log_z(), y.log_prob(segments[n]), y.marginals(), y.entropy()};
   };
   check_alone_and_together(model, all);
 }

@@ -1,4 +1,5 @@
 #include "tests/ops/cases.h"
+#include "tests/ops/naive_structures.h"
 
 namespace dynet::test {
 namespace {
@@ -62,14 +63,6 @@ class NaiveSpanTrees {
   std::vector<std::vector<double>> inside_, outside_;
 };
 
-Array of_elements(const Arrays& x,
-                  const std::function<double(const NaiveSpanTrees&, unsigned)>& f) {
-  return fill(Dim({1}, x[0].dim.bd), [&](const Place& p) {
-    const unsigned element = p[kMaxTensorDim];
-    return f(NaiveSpanTrees(x, element), element);
-  });
-}
-
 /// A tree for each batch element, of which some labels are not known; right parts come first.
 void add_tree(unsigned first, unsigned last, unsigned labels, unsigned variant,
               std::vector<LabelledSpan>& to) {
@@ -109,12 +102,9 @@ OpCase trees(const std::string& name, const std::function<Expression(const Opera
 }  // namespace
 
 std::vector<OpCase> span_tree_cases() {
-  const auto log_z = [](const Arrays& x) {
-    return of_elements(x, [](const NaiveSpanTrees& t, unsigned) { return t.log_z(); });
-  };
   const auto log_prob = [](const Arrays& x) {
     const std::vector<LabelledSpan> spans = some_trees(x[0].dim, x.variant);
-    return of_elements(x, [&](const NaiveSpanTrees& t, unsigned e) {
+    return of_elements<NaiveSpanTrees>(x, [&](const NaiveSpanTrees& t, unsigned e) {
       double score = 0;
       const std::size_t each = spans.size() / x[0].dim.bd;
       for (std::size_t k = e * each; k < (e + 1) * each; ++k) {
@@ -130,22 +120,21 @@ std::vector<OpCase> span_tree_cases() {
     return fill(x[0].dim,
                 [&](const Place& p) { return each[p[kMaxTensorDim]].marginal(p[0], p[1], p[2]); });
   };
-  const auto entropy = [](const Arrays& x) {
-    return of_elements(x, [](const NaiveSpanTrees& t, unsigned) { return t.entropy(); });
-  };
-  OpCase entropies = trees(
-      "span_entropy", [](const Operand& x) { return span_entropy(x[0]); }, entropy);
-  entropies.value_tolerance = 1e-9;  // the loop's own: log Z and scores of 1e4 cancel
+  OpCase entropy = trees(
+      "span_entropy", [](const Operand& x) { return span_entropy(x[0]); },
+      entropies<NaiveSpanTrees>);
+  entropy.value_tolerance = 1e-9;  // the loop's own: log Z and scores of 1e4 cancel
   return {
       trees(
-          "span_log_partition", [](const Operand& x) { return span_log_partition(x[0]); }, log_z),
+          "span_log_partition", [](const Operand& x) { return span_log_partition(x[0]); },
+          log_partitions<NaiveSpanTrees>),
       trees(
           "span_log_prob",
           [](const Operand& x) { return span_log_prob(x[0], some_trees(x[0].dim(), x.variant)); },
           log_prob),
       trees(
           "span_marginals", [](const Operand& x) { return span_marginals(x[0]); }, marginals),
-      entropies};
+      entropy};
 }
 
 DYNET_OP_TESTS("span trees", span_tree_cases())
