@@ -85,6 +85,13 @@ TEST_CASE("Dim: changing sizes") {
   Dim kept = d;
   kept.delete_dims({0, 3}, false);
   CHECK(kept == Dim({7, 1, 2}, 4));
+  kept.delete_dims({0, 1, 2}, false);  // one number is left
+  CHECK(kept == Dim({1}, 4));
+  CHECK(kept.nd == 1);
+  Dim middle({2, 3, 5}, 4);
+  middle.delete_dims({2, 0}, true);
+  CHECK(middle == Dim({3}));
+  CHECK(middle.bd == 1);
   d.delete_dims({0, 1, 2, 3, 4}, true);
   CHECK(d == Dim({1}));
   Dim one({3});
@@ -109,6 +116,7 @@ TEST_CASE("Dim: invalid shapes and changes throw") {
   CHECK_THROWS_AS(d.set(2, 1), IndexError);
   CHECK_THROWS_AS(d.delete_dim(2), IndexError);
   CHECK_THROWS_AS(d.delete_dims({0, 5}, false), IndexError);
+  CHECK_THROWS_AS(Dim({3}).delete_dims({1}, true), IndexError);
   CHECK_THROWS_AS(d.insert_dim(3, 1), IndexError);
   CHECK_THROWS_AS(d.resize(8), ArgumentError);
   CHECK_THROWS_AS(Dim({2, 3, 4}).transpose(), ArgumentError);

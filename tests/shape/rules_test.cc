@@ -45,6 +45,13 @@ TEST_CASE("shape: checked throws for sizes that are too large") {
   BROKEN(argument, shape::checked(Dim({4000000000, 4000000000, 4000000000, 4000000000})));
   BROKEN(argument, shape::checked(Dim({4000000000, 4000000000, 1, 1})));
   BROKEN(argument, shape::checked(Dim({4000000000}, 4000000000)));
+  const unsigned most = 4294967295u;
+  BROKEN(argument, shape::checked(Dim({most, most})));
+  BROKEN(argument, shape::checked(Dim({most, most, 2})));
+  CHECK(shape::checked(Dim({0, most, most})).size() == 0);
+  BROKEN(argument, shape::checked(Dim({1 << 30, 1 << 30})));
+  BROKEN(argument, shape::checked(Dim({1 << 28, 1 << 28}, 2)));
+  BROKEN(argument, shape::checked(Dim({(1 << 28) + 1, 1 << 28})));
   Dim d({2});
   d.bd = 0;
   BROKEN(argument, shape::checked(d));
@@ -86,6 +93,18 @@ TEST_CASE("shape: products") {
   BROKEN(shape, affine(List{Dim({2, 2, 2}), Dim({2, 3}), Dim({3})}));
   BROKEN(shape, affine(List{Dim({2}), Dim({2, 3}), Dim({3}), Dim({2, 3}), Dim({3, 2})}));
   BROKEN(shape, affine(List{Dim({2}, 2), Dim({2, 3}), Dim({3}, 3)}));
+  for (const unsigned columns : {0u, 2u, 3u, 5u})
+    BROKEN(shape, affine(List{Dim({3, columns}), Dim({3, 2}), Dim({2, 4})}));
+
+  // Every pair of a long sum, and all batches, are looked at.
+  const Dim b({3}), w({3, 2}), x({2}), other({3, 4}), y({4});
+  check_written(affine(List{b, w, x, other, y}), Dim({3}));
+  check_written(affine(List{b, w, x, w, x, other, Dim({4}, 5)}), Dim({3}, 5));
+  BROKEN(shape, affine(List{b, w, x, other, x}));
+  BROKEN(shape, affine(List{b, w, x, w, x, other, x}));
+  BROKEN(shape, affine(List{b, w, x, w, Dim({2, 2})}));
+  BROKEN(argument, affine(List{b, w, x, w}));
+  BROKEN(shape, affine(List{b, w, Dim({2}, 2), w, Dim({2}, 3)}));
 
   check_written(shape::colwise_add(Dim({2, 3}), Dim({2})), Dim({2, 3}));
   check_written(shape::colwise_add(Dim({2, 3}), Dim({2}, 4)), Dim({2, 3}, 4));
@@ -200,6 +219,18 @@ TEST_CASE("shape: LSTM") {
   BROKEN(shape, shape::lstm_cell(Dim({3}), Dim({8})));
   BROKEN(shape, shape::lstm_cell(Dim({2, 2}), Dim({8})));
   BROKEN(shape, shape::lstm_cell(Dim({2}, 2), Dim({8}, 3)));
+}
+
+TEST_CASE("shape: a tree's gates have three parts and one for each child") {
+  check_written(shape::tree_output(Dim({2}), Dim({6})), Dim({2}));
+  check_written(shape::tree_output(Dim({2}), Dim({10}, 3)), Dim({2}, 3));
+  for (const unsigned n : {0u, 2u, 4u, 5u, 7u})
+    BROKEN(shape, shape::tree_output(Dim({2}), Dim({n})));
+  check_written(shape::tree_output(Dim({0}), Dim({0})), Dim({0}));
+  BROKEN(shape, shape::tree_output(Dim({0}), Dim({3})));
+  check_written(shape::tree_cell(List{Dim({2}), Dim({2}, 4)}, Dim({10})), Dim({2}, 4));
+  BROKEN(shape, shape::tree_cell(List{Dim({2}), Dim({3})}, Dim({10})));
+  BROKEN(shape, shape::tree_gates(Dim({9}), 1));
 }
 
 TEST_CASE("shape: rules look past trailing ones") {

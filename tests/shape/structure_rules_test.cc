@@ -20,14 +20,18 @@ TEST_CASE("shape: windows") {
   using shape::slide;
   check_sliding(slide(5, 3, 1, true), 3, 0);
   check_sliding(slide(5, 5, 1, true), 1, 0);
+  check_sliding(slide(5, 5, 3, true), 1, 0);
+  check_sliding(slide(6, 5, 1, true), 2, 0);
   check_sliding(slide(6, 3, 2, true), 2, 0);
   check_sliding(slide(7, 3, 2, true), 3, 0);
   check_sliding(slide(5, 3, 1, false), 5, 1);
+  check_sliding(slide(5, 3, 2, false), 3, 1);
   check_sliding(slide(5, 4, 1, false), 5, 1);  // the odd zero goes behind
   check_sliding(slide(6, 3, 2, false), 3, 0);
   check_sliding(slide(7, 3, 2, false), 4, 1);
   check_sliding(slide(2, 9, 1, false), 2, 4);
   check_sliding(slide(5, 1, 3, false), 2, 0);
+  check_sliding(slide(2, 1, 5, false), 1, 0);
   check_sliding(slide(0, 3, 1, false), 0, 0);
   check_sliding(slide(4294967295u, 1, 1, false), 4294967295u, 0);
   BROKEN(shape, slide(2, 3, 1, true));
@@ -131,6 +135,8 @@ TEST_CASE("shape: matrices as a whole, contractions, norms") {
   BROKEN(shape, contract3d_1d_1d(List{Dim({2, 3, 4}), Dim({4}), Dim({3}), Dim({3})}));
   CHECK(layer_norm(Dim({2, 3}, 4), Dim({2, 3}), Dim({2, 3})) == Dim({2, 3}, 4));
   CHECK(layer_norm(Dim({2}), Dim({2}, 4), Dim({2})) == Dim({2}, 4));
+  CHECK(layer_norm(Dim({2}), Dim({2}), Dim({2}, 4)) == Dim({2}, 4));
+  BROKEN(shape, layer_norm(Dim({2}, 4), Dim({2}), Dim({2}, 2)));
   BROKEN(shape, layer_norm(Dim({2, 3}), Dim({2}), Dim({2, 3})));
   BROKEN(shape, layer_norm(Dim({2, 3}), Dim({2, 3}), Dim({3})));
   CHECK(weight_norm(Dim({2, 3}), Dim({1, 1}, 2)) == Dim({2, 3}, 2));
