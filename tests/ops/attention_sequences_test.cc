@@ -196,11 +196,8 @@ TEST_CASE("attention: scores of any size") {
     keys.push_back(1e4f * static_cast<float>(static_cast<int>((j + 1) % 3) - 1));
     values.push_back(static_cast<float>(j % 3));
   }
-  ParameterCollection model;
-  Parameter p = model.add_parameters({1, 3}, ParameterInitFromVector({1, -1, 0}));
-  ComputationGraph g;
-  const Expression q = parameter(g, p), k = input(g, {1, kKeys}, keys),
-                   v = input(g, {1, kKeys}, values);
+  auto [model, p, g, q] = Variable({1, 3}, {1, -1, 0});
+  const Expression k = input(g, {1, kKeys}, keys), v = input(g, {1, kKeys}, values);
   const Expression y = attention(q, k, v, {.scale = 1});
   const std::vector<float> mean = as_vector(y.value());
   CHECK(mean[0] == Approx(1).epsilon(1e-6));

@@ -169,23 +169,19 @@ TEST_CASE("max, min: the first of several equal elements gets the gradient; a Na
 }
 
 TEST_CASE("pow: negative numbers have whole powers") {
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({4}, ParameterInitFromVector({-2, -1, 0, 3}));
-  const Expression y = pow(parameter(g, p), input(g, 3));
+  auto [model, p, g, x] = Variable({4}, {-2, -1, 0, 3});
+  const Expression y = pow(x, input(g, 3));
   CHECK(as_vector(y.value()) == std::vector<float>{-8, -1, 0, 27});
   g.backward(sum_elems(y));
   CHECK(as_vector(p.gradients()) == std::vector<float>{12, 3, 0, 27});
-  CHECK(as_vector(pow(parameter(g, p), input(g, 0)).value()) == std::vector<float>{1, 1, 1, 1});
-  CHECK(std::isnan(as_vector(pow(parameter(g, p), input(g, 0.5f)).value())[0]));
+  CHECK(as_vector(pow(x, input(g, 0)).value()) == std::vector<float>{1, 1, 1, 1});
+  CHECK(std::isnan(as_vector(pow(x, input(g, 0.5f)).value())[0]));
 }
 
 TEST_CASE("logsumexp: the gradient is zero where all operands are masked") {
   const float masked = -std::numeric_limits<float>::infinity();
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({2}, ParameterInitFromVector({masked, 1}));
-  const Expression x = parameter(g, p), mask = constant(g, {2}, masked);
+  auto [model, p, g, x] = Variable({2}, {masked, 1});
+  const Expression mask = constant(g, {2}, masked);
   const Expression y = logsumexp({x, mask, mask});
   CHECK(as_vector(y.value()) == std::vector<float>{masked, 1});
   g.backward(sum_elems(cmult(y, input(g, {2}, {2, 3}))));

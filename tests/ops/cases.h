@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/ops/variable.h"
 #include "tests/support/op_case.h"
 #include "tests/support/prelude.h"
 

@@ -346,10 +346,7 @@ TEST_CASE("convolution: infinities reach only the taps and places that read them
 TEST_CASE("convolution: equal elements, NaN, and what is all the same") {
   using V = std::vector<float>;
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({2, 2}, ParameterInitFromVector({1, 1, 1, 1}));
-  const Expression x = parameter(g, p);
+  auto [model, p, g, x] = Variable({2, 2}, {1, 1, 1, 1});
   g.backward(maxpooling2d(x, {2, 2}, {1, 1}));
   CHECK(as_vector(p.gradients()) == V{1, 0, 0, 0});
   model.reset_gradient();

@@ -66,11 +66,9 @@ TEST_CASE("crf: with scores of zero the partition function counts sequences") {
 
 TEST_CASE("crf: the gradient of the log-partition is the marginals, which add up to one") {
   const SegmentScores c = some_chain(5, 9, 3);
-  ParameterCollection model;
-  Parameter e = model.add_parameters({5, 9}, ParameterInitFromVector(c.scores));
-  ComputationGraph g;
+  auto [model, e, g, emissions] = Variable({5, 9}, c.scores);
   Scores x(g, c);
-  x.x = parameter(g, e);
+  x.x = emissions;
   const std::vector<float> p = check_marginals(e, x.log_z(), x.marginals());
   for (unsigned t = 0; t < 9; ++t)
     CHECK(std::accumulate(p.begin() + t * 5, p.begin() + (t + 1) * 5, 0.0) ==

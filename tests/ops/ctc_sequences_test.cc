@@ -145,10 +145,7 @@ TEST_CASE("ctc: probabilities of exactly zero and one") {
   // One alignment is certain: 1 1 0 2.
   std::vector<float> sure(3 * 4, kForbidden);
   sure[1] = sure[3 + 1] = sure[6] = sure[9 + 2] = 0;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({3, 4}, ParameterInitFromVector(sure));
-  ComputationGraph g;
-  const Expression x = parameter(g, p);
+  auto [model, p, g, x] = Variable({3, 4}, sure);
   const std::vector<unsigned> y = {1, 2}, other = {2, 1};
   const Expression loss = ctc_loss(x, y), entropy = ctc_entropy(x, y);
   CHECK(as_scalar(loss.value()) == 0);
@@ -168,11 +165,8 @@ TEST_CASE("ctc: probabilities of exactly zero and one") {
 TEST_CASE("ctc: the gradient of the loss is minus the alignment, whose columns add up to one") {
   constexpr unsigned kSymbols = 5, kFrames = 40;
   const std::vector<unsigned> y = {1, 3, 3, 2, 4, 1, 1};
-  ParameterCollection model;
-  Parameter p = model.add_parameters({kSymbols, kFrames},
-                                     ParameterInitFromVector(frames_of(kSymbols, kFrames, 4)));
-  ComputationGraph g;
-  const Expression x = parameter(g, p), loss = ctc_loss(x, y);
+  auto [model, p, g, x] = Variable({kSymbols, kFrames}, frames_of(kSymbols, kFrames, 4));
+  const Expression loss = ctc_loss(x, y);
   const std::vector<float> probabilities = as_vector(ctc_alignment(x, y).value());
   g.backward(loss);
   const std::vector<float> d = as_vector(*p.gradients());
@@ -205,11 +199,8 @@ TEST_CASE("ctc: long utterances lose nothing") {
   constexpr unsigned kSymbols = 20, kFrames = 2000;
   std::vector<unsigned> y;
   for (unsigned k = 0; k < 300; ++k) y.push_back(1 + k * 7 % 19);
-  ParameterCollection model;
-  Parameter p = model.add_parameters({kSymbols, kFrames},
-                                     ParameterInitFromVector(frames_of(kSymbols, kFrames, 5)));
-  ComputationGraph g;
-  const Expression loss = ctc_loss(log_softmax(3 * parameter(g, p)), y);
+  auto [model, p, g, x] = Variable({kSymbols, kFrames}, frames_of(kSymbols, kFrames, 5));
+  const Expression loss = ctc_loss(log_softmax(3 * x), y);
   Executor<double> in_double(g.store());
   Executor<float> in_float(g.store());
   in_double.backward(loss.i);

@@ -91,13 +91,9 @@ TEST_CASE(
   for (const DependencyRules rules : kRules)
     for (const unsigned n : {1u, 9u, 40u}) {
       INFO(n << " words, " << rules.projective << rules.single_root);
-      ParameterCollection model;
-      Parameter a = model.add_parameters(arcs_of(n));
       std::vector<float> arcs = some_arcs(n, 3);
       for (unsigned k = 0; k <= n; ++k) arcs[k] = arcs[k * (n + 2)] = 1e30f;  // never read
-      a.set_value(arcs);
-      ComputationGraph g;
-      const Expression x = parameter(g, a);
+      auto [model, a, g, x] = Variable(arcs_of(n), arcs);
       const std::vector<float> p =
           check_marginals(a, dependency_log_partition(x, rules), dependency_marginals(x, rules));
       for (unsigned d = 1; d <= n; ++d)
@@ -220,10 +216,8 @@ TEST_CASE("dependency trees: heads of the root and of a word itself may be anyth
   for (unsigned d = 1; d <= n; ++d) heads.push_back(d - 1);
   for (const DependencyRules rules : kRules) {
     const auto all = [&](const std::vector<float>& scores) {
-      ComputationGraph g;
-      ParameterCollection model;
-      Parameter a = model.add_parameters(arcs_of(n), ParameterInitFromVector(scores));
-      const Expression x = parameter(g, a), p = dependency_marginals(x, rules),
+      auto [model, a, g, x] = Variable(arcs_of(n), scores);
+      const Expression p = dependency_marginals(x, rules),
                        y = dependency_log_partition(x, rules) + dependency_entropy(x, rules) +
                            dependency_log_prob(x, heads, rules) + squared_norm(p);
       std::vector<float> results = as_vector(p.value());
@@ -291,14 +285,10 @@ TEST_CASE("dependency trees: gradients of long sentences, and of scores far apar
   for (const DependencyRules rules : kRules)
     for (const unsigned n : {5u, 17u, 35u}) {
       INFO(n << " words, " << rules.projective << rules.single_root);
-      ParameterCollection model;
-      Parameter a = model.add_parameters(arcs_of(n));
       std::vector<float> arcs = some_arcs(n, n);
       for (std::size_t k = 0; k < arcs.size() && n == 5; ++k)
         arcs[k] += k % 5 == 0 ? 200.0f : k % 5 == 1 ? -200.0f : 0.0f;
-      a.set_value(arcs);
-      ComputationGraph g;
-      const Expression x = parameter(g, a);
+      auto [model, a, g, x] = Variable(arcs_of(n), arcs);
       std::vector<unsigned> heads(n);
       std::iota(heads.begin(), heads.end(), 0u);
       const Expression loss = dependency_entropy(x, rules) +

@@ -118,10 +118,8 @@ TEST_CASE("elementwise: a NaN stays a NaN at any place of an array") {
 TEST_CASE("elementwise: steps pass the gradient on, or none") {
   for (const auto& step : {round, ceil, floor})
     for (const GradientMode mode : {zero_gradient, straight_through_gradient}) {
-      ComputationGraph g;
-      ParameterCollection model;
-      Parameter p = model.add_parameters({3}, ParameterInitFromVector({0.25f, -1.75f, 2.0f}));
-      const Expression y = step(parameter(g, p), mode, SourceLocation::current());
+      auto [model, p, g, x] = Variable({3}, {0.25f, -1.75f, 2.0f});
+      const Expression y = step(x, mode, SourceLocation::current());
       g.backward(sum_elems(cmult(y, input(g, {3}, {1, 2, 3}))));
       CHECK(as_vector(p.gradients()) ==
             (mode == zero_gradient ? std::vector<float>{0, 0, 0} : std::vector<float>{1, 2, 3}));

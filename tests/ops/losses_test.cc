@@ -253,10 +253,8 @@ std::vector<OpCase> loss_cases() {
 DYNET_OP_TESTS("losses", loss_cases())
 
 TEST_CASE("losses: indices behind pointers are read at every forward") {
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({3}, ParameterInitFromVector({1, 2, 4}));
-  const Expression x = parameter(g, p), two = concatenate_to_batch({x, x});
+  auto [model, p, g, x] = Variable({3}, {1, 2, 4});
+  const Expression two = concatenate_to_batch({x, x});
   unsigned one = 2, count = 0;
   List list = {0}, support = {2};
   Lists lists = {{0}, {2}};

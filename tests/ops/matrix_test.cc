@@ -122,11 +122,9 @@ std::vector<OpCase> matrix_cases() {
 DYNET_OP_TESTS("matrix", matrix_cases())
 
 TEST_CASE("binary_log_loss: a target of exactly 0 or 1 leaves out what is infinite") {
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({4}, ParameterInitFromVector({0.0f, 1.0f, 0.5f, 0.25f}));
+  auto [model, p, g, x] = Variable({4}, {0.0f, 1.0f, 0.5f, 0.25f});
   const Expression y = input(g, {4}, {0.0f, 1.0f, 1.0f, 0.0f});
-  const Expression loss = binary_log_loss(parameter(g, p), y);
+  const Expression loss = binary_log_loss(x, y);
   CHECK(as_scalar(loss.value()) == Approx(-std::log(0.5) - std::log(0.75)));
   g.backward(loss);
   CHECK(as_vector(p.gradients())[2] == Approx(-2.0));
@@ -150,10 +148,8 @@ TEST_CASE("binary_log_loss: saturated probabilities have a finite loss and gradi
   };
   for (const auto& k : known) {
     INFO(k.x << " for " << k.y);
-    ComputationGraph g;
-    ParameterCollection model;
-    Parameter p = model.add_parameters({1}, ParameterInitFromVector({k.x}));
-    const Expression loss = binary_log_loss(parameter(g, p), input(g, k.y));
+    auto [model, p, g, x] = Variable({1}, {k.x});
+    const Expression loss = binary_log_loss(x, input(g, k.y));
     CHECK(as_scalar(loss.value()) == Approx(k.loss).epsilon(1e-6));
     g.backward(loss);
     CHECK(as_scalar(p.gradients()) == Approx(k.slope).epsilon(1e-6));
@@ -166,10 +162,8 @@ TEST_CASE("binary_log_loss: saturated probabilities have a finite loss and gradi
 
 TEST_CASE("binary_log_loss: a saturated sigmoid does not end the training") {
   for (const float score : {40.0f, -200.0f}) {
-    ComputationGraph g;
-    ParameterCollection model;
-    Parameter p = model.add_parameters({1}, ParameterInitFromVector({score}));
-    const Expression loss = binary_log_loss(logistic(parameter(g, p)), input(g, score < 0));
+    auto [model, p, g, x] = Variable({1}, {score});
+    const Expression loss = binary_log_loss(logistic(x), input(g, score < 0));
     CHECK(as_scalar(loss.value()) == Approx(87.33655f));
     g.backward(loss);
     CHECK(as_scalar(p.gradients()) == 0);

@@ -115,10 +115,8 @@ std::vector<OpCase> noise_cases() {
 DYNET_OP_TESTS("noise", noise_cases())
 
 TEST_CASE("noise: every forward draws again, backward sees the draw of forward") {
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({100}, ParameterInitConst(1));
-  const Expression y = dropout(parameter(g, p), 0.5f);
+  auto [model, p, g, x] = Variable({100}, ParameterInitConst(1));
+  const Expression y = dropout(x, 0.5f);
   const Expression loss = sum_elems(y);
   const std::vector<float> first = as_vector(g.forward(y));
   CHECK(as_vector(y.value()) == first);

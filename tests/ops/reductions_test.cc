@@ -250,10 +250,8 @@ std::vector<OpCase> reduction_cases() {
 DYNET_OP_TESTS("reductions", reduction_cases())
 
 TEST_CASE("l2_norm: the gradient at zero is zero") {
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({3}, ParameterInitConst(0));
-  g.backward(l2_norm(parameter(g, p)));
+  auto [model, p, g, x] = Variable({3}, ParameterInitConst(0));
+  g.backward(l2_norm(x));
   CHECK(as_vector(p.gradients()) == std::vector<float>{0, 0, 0});
 }
 
@@ -268,10 +266,8 @@ TEST_CASE("reductions: the error of a long sum does not grow with its length") {
 }
 
 TEST_CASE("reductions: a deviation of zero has a gradient of zero") {
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({3, 2}, ParameterInitFromVector({0.1f, 0.1f, 0.1f, 1, 2, 3}));
-  const Expression y = std_dim(parameter(g, p), {0});
+  auto [model, p, g, x] = Variable({3, 2}, {0.1f, 0.1f, 0.1f, 1, 2, 3});
+  const Expression y = std_dim(x, {0});
   CHECK(as_vector(y.value())[0] == Approx(0).margin(1e-7));
   CHECK(as_vector(y.value())[1] == Approx(std::sqrt(2.0 / 3)));
   p.set_value({0.25f, 0.25f, 0.25f, 2, 2, 2});
@@ -288,10 +284,7 @@ TEST_CASE("reductions: n replaces the number of elements that a mask has left") 
 }
 
 TEST_CASE("max_dim, min_dim: the first of several equal elements gets the gradient") {
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({2, 3}, ParameterInitFromVector({1, 5, 1, 5, 1, 5}));
-  const Expression x = parameter(g, p);
+  auto [model, p, g, x] = Variable({2, 3}, {1, 5, 1, 5, 1, 5});
   g.backward(sum_elems(max_dim(x, 1)) + sum_elems(cmult(min_dim(x), input(g, {3}, {2, 3, 4}))));
   CHECK(as_vector(p.gradients()) == std::vector<float>{3, 1, 3, 0, 4, 0});
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -112,11 +112,9 @@ TEST_CASE("select: every way to give rows and columns") {
 }
 
 TEST_CASE("select: indices behind a pointer belong to the forward that read them") {
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({2, 1}, ParameterInitFromVector({1, 2}));
+  auto [model, p, g, x] = Variable({2, 1}, {1, 2});
   std::vector<unsigned> v = {1, 1};
-  const Expression y = transpose(select_rows(parameter(g, p), &v)) * input(g, {2}, {1, 3});
+  const Expression y = transpose(select_rows(x, &v)) * input(g, {2}, {1, 3});
   g.forward(y);
   v = {0, 0};
   g.backward(y);

@@ -286,10 +286,7 @@ std::vector<OpCase> selection_cases() {
 DYNET_OP_TESTS("selection", selection_cases())
 
 TEST_CASE("nobackprop: no gradient goes through") {
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({2}, ParameterInitFromVector({3, 4}));
-  const Expression x = parameter(g, p);
+  auto [model, p, g, x] = Variable({2}, {3, 4});
   const Expression stopped = nobackprop(square(x));
   g.backward(sum_elems(stopped));
   CHECK(as_vector(p.gradients()) == std::vector<float>{0, 0});
@@ -337,11 +334,9 @@ TEST_CASE("pick: every way to give indices") {
 }
 
 TEST_CASE("pick: indices behind a pointer belong to the forward that read them") {
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({3}, ParameterInitFromVector({1, 2, 3}));
+  auto [model, p, g, x] = Variable({3}, {1, 2, 3});
   unsigned u = 2;
-  const Expression y = pick(parameter(g, p), &u);
+  const Expression y = pick(x, &u);
   g.forward(y);
   u = 0;
   g.backward(y);

@@ -78,11 +78,9 @@ TEST_CASE("semi crf: segments of one word are a linear chain") {
 
 TEST_CASE("semi crf: the gradient of the log-partition is the marginals, one segment a word") {
   const SegmentScores c = some_segments(3, 4, 9, 3);
-  ParameterCollection model;
-  Parameter e = model.add_parameters({12, 9}, ParameterInitFromVector(c.scores));
-  ComputationGraph g;
+  auto [model, e, g, segments] = Variable({12, 9}, c.scores);
   Scores x(g, c);
-  x.x = parameter(g, e);
+  x.x = segments;
   const std::vector<float> p = check_marginals(e, x.log_z(), x.marginals());
   for (unsigned word = 0; word < 9; ++word) {
     double sum = 0;

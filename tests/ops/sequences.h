@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dynet-like/run/executor.h"
+#include "tests/ops/variable.h"
 #include "tests/support/prelude.h"
 
 // Properties that chains, segments, trees and alignments have in common: each is a distribution

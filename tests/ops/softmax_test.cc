@@ -220,10 +220,7 @@ TEST_CASE("softmax: long columns have the right gradients") {
 
 TEST_CASE("softmax: probabilities and gradients are zero when all scores are masked") {
   const float masked = -std::numeric_limits<float>::infinity();
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({3}, ParameterInitFromVector({masked, masked, masked}));
-  const Expression x = parameter(g, p);
+  auto [model, p, g, x] = Variable({3}, {masked, masked, masked});
   CHECK(as_vector(softmax(x).value()) == std::vector<float>{0, 0, 0});
   CHECK(as_vector(log_softmax(x).value()) == std::vector<float>{masked, masked, masked});
   const Expression loss = pickneglogsoftmax(x, 1);
@@ -251,10 +248,7 @@ TEST_CASE("softmax: a masked score is exactly zero") {
 }
 
 TEST_CASE("pickneglogsoftmax: classes behind pointers are read at every forward") {
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({3}, ParameterInitFromVector({1, 2, 3}));
-  const Expression x = parameter(g, p);
+  auto [model, p, g, x] = Variable({3}, {1, 2, 3});
   unsigned one = 0;
   std::vector<unsigned> two = {0, 1};
   const Expression a = pickneglogsoftmax(x, &one);
@@ -288,10 +282,8 @@ TEST_CASE("pickneglogsoftmax: classes behind pointers are read at every forward"
 
 TEST_CASE("softmax: every operation handles a wholly masked column") {
   const float masked = -std::numeric_limits<float>::infinity();
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({2, 2}, ParameterInitFromVector({masked, masked, 1, 1}));
-  const Expression x = parameter(g, p), half = constant(g, {2, 2}, 0.75f);
+  auto [model, p, g, x] = Variable({2, 2}, {masked, masked, 1, 1});
+  const Expression half = constant(g, {2, 2}, 0.75f);
   CHECK(as_vector(logsumexp_dim(x, 0).value())[0] == masked);
   CHECK(as_vector(sparsemax(x).value()) == std::vector<float>{0, 0, 0.5f, 0.5f});
   CHECK(as_vector(constrained_softmax(x, half).value()) == std::vector<float>{0, 0, 0.5f, 0.5f});
@@ -317,10 +309,8 @@ TEST_CASE("softmax: lines longer, and lines beside more others, than are compute
   }
   for (unsigned d : {0u, 1u}) {
     INFO("along " << d);
-    ComputationGraph g;
-    ParameterCollection model;
-    Parameter p = model.add_parameters({kRows, kCols}, ParameterInitFromVector(scores));
-    const Expression x = parameter(g, p), w = input(g, {kRows, kCols}, weights);
+    auto [model, p, g, x] = Variable({kRows, kCols}, scores);
+    const Expression w = input(g, {kRows, kCols}, weights);
     const Expression sums = logsumexp_dim(x, d), shares = softmax(x, d);
     const unsigned lines = d == 0 ? kCols : kRows, length = d == 0 ? kRows : kCols;
     const auto place = [&](unsigned line, unsigned k) {

@@ -83,10 +83,7 @@ TEST_CASE("span trees: with scores of zero the partition function counts trees")
 
 TEST_CASE("span trees: the gradient of the log-partition is the marginals, 2n - 1 spans a tree") {
   const SpanScores s = some_span_scores(9, 3, 5);
-  ParameterCollection model;
-  Parameter spans = model.add_parameters({9, 9, 3}, ParameterInitFromVector(s.spans));
-  ComputationGraph g;
-  const Expression x = parameter(g, spans);
+  auto [model, spans, g, x] = Variable({9, 9, 3}, s.spans);
   const std::vector<float> p = check_marginals(spans, span_log_partition(x), span_marginals(x));
   CHECK(std::accumulate(p.begin(), p.end(), 0.0) == Approx(17).epsilon(1e-6));
   for (unsigned i = 0; i < 9; ++i) {  // a word is in every tree
@@ -157,10 +154,7 @@ TEST_CASE("span trees: one tree that is allowed is certain") {
 TEST_CASE("span trees: where all is forbidden marginals, entropy and gradients are zero") {
   SpanScores s = some_span_scores(4, 2, 6);
   for (unsigned k = 0; k < 2; ++k) s.spans[(k * 4 + 2) * 4 + 2] = kForbidden;  // a word
-  ParameterCollection model;
-  Parameter spans = model.add_parameters({4, 4, 2}, ParameterInitFromVector(s.spans));
-  ComputationGraph g;
-  const Expression x = parameter(g, spans);
+  auto [model, spans, g, x] = Variable({4, 4, 2}, s.spans);
   const Expression each[] = {span_log_partition(x), span_log_prob(x, left_branching(4, 1)),
                              span_log_prob(x, left_branching(4)), sum_elems(span_marginals(x)),
                              span_entropy(x)};
@@ -229,10 +223,7 @@ TEST_CASE("span trees: sentences of all lengths are one batch, and the same bits
 TEST_CASE("span trees: gradients of more words and labels than a vector has lanes") {
   for (const unsigned n : {8u, 17u}) {
     const SpanScores s = some_span_scores(n, 3, n);
-    ParameterCollection model;
-    Parameter spans = model.add_parameters({n, n, 3}, ParameterInitFromVector(s.spans));
-    ComputationGraph g;
-    const Expression x = parameter(g, spans);
+    auto [model, spans, g, x] = Variable({n, n, 3}, s.spans);
     const Expression loss = span_entropy(x) + squared_norm(span_marginals(x)) -
                             span_log_prob(x, left_branching(n)) -
                             span_log_prob(x, left_branching(n, 1));
@@ -247,10 +238,7 @@ TEST_CASE("span trees: pieces of columns are put together") {
   for (const LabelledSpan& y : left_branching(kWords, 1))
     scores[(std::size_t{y.label} * kWords + y.last) * kWords + y.first] = 0.5f;
   scores[(std::size_t{299}) * kWords + 299] = 0.5f + std::log(3.0f);
-  ParameterCollection model;
-  Parameter spans = model.add_parameters({kWords, kWords, 2}, ParameterInitFromVector(scores));
-  ComputationGraph g;
-  const Expression x = parameter(g, spans);
+  auto [model, spans, g, x] = Variable({kWords, kWords, 2}, scores);
   const Expression log_z = span_log_partition(x);
   CHECK(as_scalar(log_z.value()) == Approx(599 * 0.5 + std::log(4.0)).epsilon(1e-6));
   CHECK(as_scalar(span_entropy(x).value()) ==
