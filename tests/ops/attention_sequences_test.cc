@@ -310,7 +310,7 @@ TEST_CASE("attention: sequences of all lengths are one batch, and the same bits 
   constexpr unsigned kCount = 12;
   ParameterCollection model;
   const Parameter bias = some(model, {7, 4}, 99);
-  Sentences all{.own = {}, .shared = {bias}, .build = {}, .loss = {}, .batches = 2 + kCount + 4};
+  Sentences all{.shared = {bias}, .batches = 2 + kCount + 4};
   for (unsigned n = 0; n < kCount; ++n) {
     const unsigned queries = 1 + n * 17 % 40, keys = 1 + n * 53 % 140;
     all.own.push_back({some(model, {12, queries}, 3 * n), some(model, {6, keys}, 3 * n + 1),

@@ -6,6 +6,24 @@
 
 namespace dynet::test {
 
+/// The sum of f(x, y) over all pairs of elements of two operands of one shape.
+OpCase pairwise(const std::string& name,
+                std::function<Expression(const Expression&, const Expression&)> op,
+                std::function<double(double, double)> f);
+
+/// A shape that has a dimension d.
+inline Dim with_dimension(Shapes& s, unsigned d) {
+  Dim x = s.any(4);
+  while (x.nd <= d) x.add_dim(s.size());
+  return x;
+}
+/// The same, where that dimension is not empty.
+inline Dim with_some(Shapes& s, unsigned d) {
+  Dim x = with_dimension(s, d);
+  if (x.d[d] == 0) x.d[d] = 2;
+  return x;
+}
+
 // The cases of each family, defined beside its tests.
 std::vector<OpCase> input_cases();
 std::vector<OpCase> elementwise_cases();

@@ -129,8 +129,7 @@ OpCase kmax(unsigned k, unsigned d) {
   OpCase c;
   c.name = "kmax_pooling along " + std::to_string(d);
   c.shapes = [k, d](Shapes& s) {
-    Dim x = s.any(4);
-    while (x.nd <= d) x.add_dim(s.size());
+    Dim x = with_dimension(s, d);
     x.d[d] += k;
     return std::vector{x};
   };
@@ -219,8 +218,7 @@ std::vector<OpCase> convolution_cases() {
   c = {};
   c.name = "kmh_ngram";
   c.shapes = [](Shapes& s) {
-    Dim x = s.any(4);
-    while (x.nd < 2) x.add_dim(s.size());
+    Dim x = with_dimension(s, 1);
     x.d[1] += 3;
     return std::vector{x};
   };

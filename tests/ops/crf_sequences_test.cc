@@ -35,20 +35,10 @@ TEST_CASE("crf: all sequences, one by one, in double") {
   for (unsigned k = 1; k <= 3; ++k)
     for (unsigned n = 0; n <= 6; ++n)
       for (const bool forbids : {false, true}) {
-        const SegmentScores c = some_chain(k, n, chains++, forbids);
         INFO(k << " tags, " << n << " words, " << forbids);
-        const auto all = all_ways(c);
-        const auto score_of = [&](const std::vector<Segment>& y) { return score(c, y); };
-        const Listed sums(all, c.scores.size(), score_of,
-                          [&](const std::vector<Segment>& y) { return places(c, y); });
-        ComputationGraph g;
-        const Scores x(g, c);
-        const Expression log_z = x.log_z(), m = x.marginals(), h = x.entropy();
-        std::vector<Expression> each;
-        std::vector<double> scores;
-        for (const auto& y : all)
-          each.push_back(x.log_prob(tags_of(y))), scores.push_back(score_of(y));
-        sums.check(g, log_z, m, h, each, scores);
+        check_all_ways<Scores>(
+            some_chain(k, n, chains++, forbids),
+            [](const Scores& x, const std::vector<Segment>& y) { return x.log_prob(tags_of(y)); });
       }
 }
 
@@ -100,11 +90,7 @@ TEST_CASE("crf: sentences of all lengths are one batch, and the same bits alone"
   constexpr unsigned kTags = 6;
   ParameterCollection model;
   const SegmentParameters shared(model, kTags);
-  Sentences all{.own = {},
-                .shared = {shared.a, shared.s, shared.p},
-                .build = {},
-                .loss = structure_loss,
-                .batches = 4 + 2 * 24 + 10};
+  Sentences all{.shared = {shared.a, shared.s, shared.p}, .batches = 4 + 2 * 24 + 10};
   std::vector<std::vector<unsigned>> tags;
   for (unsigned n = 0; n < 24; ++n) {
     const unsigned length = n * 5 % 24 + (n == 0 ? 0 : 1);

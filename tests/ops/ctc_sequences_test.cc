@@ -246,11 +246,8 @@ TEST_CASE("ctc: mistakes") {
 TEST_CASE("ctc: utterances of all lengths are one batch, and the same bits alone") {
   constexpr unsigned kSymbols = 9, kCount = 20;
   ParameterCollection model;
-  Sentences all{.own = std::vector<std::vector<Parameter>>(kCount),
-                .shared = {},
-                .build = {},
-                .loss = {},
-                .batches = 3 + 2 * kCount + 10};
+  Sentences all{.batches = 3 + 2 * kCount + 10};
+  all.own.resize(kCount);
   std::vector<std::vector<unsigned>> labels(kCount);
   for (unsigned n = 0; n < kCount; ++n) {
     const unsigned frames = n * 7 % 41;

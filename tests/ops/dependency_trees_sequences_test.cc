@@ -304,11 +304,7 @@ TEST_CASE("dependency trees: sentences of all lengths are one batch, and the sam
   constexpr unsigned kSentences = 20;
   for (const DependencyRules rules : kRules) {
     ParameterCollection model;
-    Sentences all{.own = {},
-                  .shared = {},
-                  .build = {},
-                  .loss = structure_loss,
-                  .batches = 4 + 2 * kSentences + 10};
+    Sentences all{.batches = 4 + 2 * kSentences + 10};
     std::vector<std::vector<unsigned>> heads;
     for (unsigned n = 0; n < kSentences; ++n) {
       const unsigned words = n * 7 % 23;

@@ -17,11 +17,7 @@ OpCase identity(const std::string& name, const Build& build) {
 OpCase largest(GradientMode mode, unsigned d) {
   OpCase c;
   c.name = "argmax along " + std::to_string(d);
-  c.shapes = [d](Shapes& s) {
-    Dim x = s.any(4);
-    while (x.nd <= d) x.add_dim(s.size());
-    return std::vector{x};
-  };
+  c.shapes = [d](Shapes& s) { return std::vector{with_dimension(s, d)}; };
   c.build = [mode, d](const Operand& x) { return argmax(x[0], mode, d); };
   c.reference = [d](const Arrays& x) {
     return fill(x[0].dim, [&](Place p) {

@@ -18,28 +18,10 @@ const V* keep(V v) {
 OpCase distance(const std::string& name,
                 std::function<Expression(const Expression&, const Expression&)> op,
                 std::function<double(double)> f) {
-  OpCase c;
-  c.name = name;
-  c.shapes = [](Shapes& s) {
-    Dim x = s.any(3), y = x;
-    x.bd = s.batch();
-    y.bd = s.batch();
-    return std::vector{x, y};
-  };
-  c.build = [op](const Operand& x) { return op(x[0], x[1]); };
-  c.reference = [f](const Arrays& x) {
-    const Array d = zip(x, [f](const std::vector<double>& v) { return f(v[0] - v[1]); });
-    const std::size_t n = d.dim.batch_size();
-    return fill(Dim({1}, d.dim.bd), [&](const Place& p) {
-      double sum = 0;
-      for (std::size_t k = 0; k < n; ++k) sum += d.v[p[kBatch] * n + k];
-      return sum;
-    });
-  };
+  OpCase c = pairwise(name, op, [f](double x, double y) { return f(x - y); });
   c.distinct = true;
   c.same_operand = false;
   c.extremes = {1e15, -1e15, 0};
-  c.bad = bad_shapes("{2} {3} | {2,3} {3,2} | {2X2} {2X3}");
   return c;
 }
 

@@ -40,6 +40,8 @@ Array affine(const Arrays& x) {
   return add(sum, x[0]);
 }
 
+}  // namespace
+
 OpCase pairwise(const std::string& name,
                 std::function<Expression(const Expression&, const Expression&)> op,
                 std::function<double(double, double)> f) {
@@ -65,8 +67,6 @@ OpCase pairwise(const std::string& name,
   c.bad = bad_shapes("{2} {3} | {2,3} {3,2} | {2X2} {2X3}");
   return c;
 }
-
-}  // namespace
 
 std::vector<OpCase> matrix_cases() {
   std::vector<OpCase> all;

@@ -32,18 +32,15 @@ OpCase drawing(const std::string& name, std::function<Expression(const Operand&)
 }
 
 /// Dropout with one draw for each element of `drawn`, the operand's shape with some sizes of one.
-OpCase sharing(const std::string& name, unsigned rank,
+/// Shapes have a dimension `last`.
+OpCase sharing(const std::string& name, unsigned last,
                const std::function<Expression(const Expression&)>& op,
                const std::function<Dim(const Dim&)>& drawn) {
   OpCase c;
   c.name = name;
   c.random = true;
   const auto key = std::make_shared<std::uint64_t>();
-  c.shapes = [rank](Shapes& s) {
-    Dim x = s.any(4);
-    while (x.nd < rank) x.add_dim(s.size());
-    return std::vector{x};
-  };
+  c.shapes = [last](Shapes& s) { return std::vector{with_dimension(s, last)}; };
   c.build = [op, key](const Operand& x) {
     const Expression y = op(x[0]);
     const GraphStore& graph = x.graph->store();
@@ -77,7 +74,7 @@ std::vector<OpCase> noise_cases() {
       [](S, std::size_t, double x) { return x; }));
   for (unsigned d : {0u, 1u, 2u})
     all.push_back(sharing(
-        "dropout_dim along " + std::to_string(d), d + 1,
+        "dropout_dim along " + std::to_string(d), d,
         [d](const Expression& x) { return dropout_dim(x, d, 0.4f); },
         [d](Dim x) {
           x.d[d] = 1;
@@ -85,9 +82,9 @@ std::vector<OpCase> noise_cases() {
         }));
   const auto whole = [](const Dim& x) { return Dim({1}, x.bd); };
   all.push_back(sharing(
-      "dropout_batch", 1, [](const Expression& x) { return dropout_batch(x, 0.4f); }, whole));
+      "dropout_batch", 0, [](const Expression& x) { return dropout_batch(x, 0.4f); }, whole));
   all.push_back(sharing(
-      "block_dropout", 1, [](const Expression& x) { return block_dropout(x, 0.4f); }, whole));
+      "block_dropout", 0, [](const Expression& x) { return block_dropout(x, 0.4f); }, whole));
   all.push_back(drawing<NoiseAttr>(
       "noise", [](const Operand& x) { return noise(x[0], 0.5f); },
       [](S s, std::size_t k, double x) { return x + 0.5 * s.normal(k); }));

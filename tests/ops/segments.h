@@ -93,4 +93,21 @@ struct SegmentOperands {
         p(parameter(*x.pg, shared.p)) {}
 };
 
+/// The operations on these scores against all ways to cut, one by one; log_prob(operands, way) is
+/// that of one.
+template <class Operands, class LogProb>
+void check_all_ways(const SegmentScores& c, LogProb log_prob) {
+  using Way = std::vector<Segment>;
+  const std::vector<Way> all = all_ways(c);
+  const auto score_of = [&](const Way& y) { return score(c, y); };
+  const Listed sums(all, c.scores.size(), score_of, [&](const Way& y) { return places(c, y); });
+  ComputationGraph g;
+  const Operands x(g, c);
+  const Expression log_z = x.log_z(), m = x.marginals(), h = x.entropy();
+  std::vector<Expression> each;
+  std::vector<double> scores;
+  for (const Way& y : all) each.push_back(log_prob(x, y)), scores.push_back(score_of(y));
+  sums.check(g, log_z, m, h, each, scores);
+}
+
 }  // namespace dynet::test

@@ -13,12 +13,7 @@ std::vector<unsigned> slices(const Dim& x, unsigned d, unsigned variant, unsigne
 OpCase select_along(unsigned d) {
   OpCase c;
   c.name = d == 0 ? "select_rows" : "select_cols";
-  c.shapes = [d](Shapes& s) {
-    Dim x = s.any(4);
-    while (x.nd <= d) x.add_dim(s.size());
-    if (x.d[d] == 0) x.d[d] = 2;
-    return std::vector{x};
-  };
+  c.shapes = [d](Shapes& s) { return std::vector{with_some(s, d)}; };
   c.build = [d](const Operand& x) {
     const auto v = slices(x[0].dim(), d, x.variant, 3);
     return d == 0 ? select_rows(x[0], v) : select_cols(x[0], v);

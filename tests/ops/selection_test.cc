@@ -3,12 +3,6 @@
 namespace dynet::test {
 namespace {
 
-/// Dimension d of the shape is never zero.
-Dim with_some(Dim dim, unsigned d) {
-  if (d < dim.nd && dim.d[d] == 0) dim.d[d] = 2;
-  return dim;
-}
-
 Array picked(const Array& x, const std::vector<unsigned>& v, unsigned d) {
   Dim dim = x.dim;
   dim.delete_dim(d);
@@ -25,11 +19,7 @@ Array picked(const Array& x, const std::vector<unsigned>& v, unsigned d) {
 OpCase pick_along(unsigned d) {
   OpCase c;
   c.name = "pick along " + std::to_string(d);
-  c.shapes = [d](Shapes& s) {
-    Dim x = s.any(4);
-    while (x.nd <= d) x.add_dim(s.size());
-    return std::vector{with_some(x, d)};
-  };
+  c.shapes = [d](Shapes& s) { return std::vector{with_some(s, d)}; };
   c.build = [d](const Operand& x) { return pick(x[0], x.variant % x[0].dim()[d], d); };
   c.reference = [d](const Arrays& x) { return picked(x[0], {x.variant % x[0].dim[d]}, d); };
   return c;
@@ -58,11 +48,7 @@ OpCase pick_several(bool from_one) {
 OpCase range_along(unsigned d) {
   OpCase c;
   c.name = "pick_range along " + std::to_string(d);
-  c.shapes = [d](Shapes& s) {
-    Dim x = s.any(4);
-    while (x.nd <= d) x.add_dim(s.size());
-    return std::vector{with_some(x, d)};
-  };
+  c.shapes = [d](Shapes& s) { return std::vector{with_some(s, d)}; };
   c.build = [d](const Operand& x) {
     const unsigned n = x[0].dim()[d], length = (n + 1) / 2;
     const unsigned start = x.variant % (n - length + 1);

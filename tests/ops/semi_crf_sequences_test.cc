@@ -27,19 +27,10 @@ TEST_CASE("semi crf: all ways to cut, one by one, in double") {
     for (const unsigned longest : {1u, 2u, 3u, 8u})
       for (unsigned n = 0; n <= (labels == 3 ? 4 : 6); ++n)
         for (const bool forbids : {false, true}) {
-          const SegmentScores c = some_segments(labels, longest, n, key++, forbids);
           INFO(labels << " labels, up to " << longest << " words of " << n << ", " << forbids);
-          const auto all = all_ways(c);
-          const auto score_of = [&](const std::vector<Segment>& y) { return score(c, y); };
-          const Listed sums(all, c.scores.size(), score_of,
-                            [&](const std::vector<Segment>& y) { return places(c, y); });
-          ComputationGraph g;
-          const Scores x(g, c);
-          const Expression log_z = x.log_z(), m = x.marginals(), h = x.entropy();
-          std::vector<Expression> each;
-          std::vector<double> scores;
-          for (const auto& y : all) each.push_back(x.log_prob(y)), scores.push_back(score_of(y));
-          sums.check(g, log_z, m, h, each, scores);
+          check_all_ways<Scores>(
+              some_segments(labels, longest, n, key++, forbids),
+              [](const Scores& x, const std::vector<Segment>& y) { return x.log_prob(y); });
         }
 }
 
@@ -119,11 +110,8 @@ TEST_CASE("semi crf: sentences of all lengths are one batch, and the same bits a
   constexpr unsigned kLabels = 3, kLongest = 4, kCount = 20;
   ParameterCollection model;
   const SegmentParameters shared(model, kLabels);
-  Sentences all{.own = std::vector<std::vector<Parameter>>(kCount),
-                .shared = {shared.a, shared.s, shared.p},
-                .build = {},
-                .loss = structure_loss,
-                .batches = 4 + 2 * kCount + 10};
+  Sentences all{.shared = {shared.a, shared.s, shared.p}, .batches = 4 + 2 * kCount + 10};
+  all.own.resize(kCount);
   std::vector<std::vector<Segment>> segments(kCount);
   for (unsigned n = 0; n < kCount; ++n) {
     const unsigned length = n * 7 % 20;

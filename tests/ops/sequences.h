@@ -92,17 +92,18 @@ inline void check_added(const Expression& before, const Expression& after,
   check_equal(marginals, marginals_after);
 }
 
-/// Sentences whose operations are the same few.
-struct Sentences {
-  std::vector<std::vector<Parameter>> own;  ///< parameters of each sentence
-  std::vector<Parameter> shared;            ///< parameters of all
-  std::function<std::vector<Expression>(ComputationGraph&, unsigned)> build;
-  std::function<Expression(const std::vector<Expression>&)> loss;
-  std::size_t batches;  ///< at most so many
-};
 inline Expression structure_loss(const std::vector<Expression>& x) {
   return x[0] - 2 * x[1] + sum_elems(square(x[2])) + 3 * x[3];
 }
+
+/// Sentences whose operations are the same few.
+struct Sentences {
+  std::vector<std::vector<Parameter>> own = {};  ///< parameters of each sentence
+  std::vector<Parameter> shared = {};            ///< parameters of all
+  std::function<std::vector<Expression>(ComputationGraph&, unsigned)> build = {};
+  std::function<Expression(const std::vector<Expression>&)> loss = structure_loss;
+  std::size_t batches;  ///< at most so many
+};
 
 /// Values and gradients of a sentence have the same bits in a graph of its own, and in one with all
 /// sentences, which run as few batches.

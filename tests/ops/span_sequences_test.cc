@@ -200,11 +200,8 @@ TEST_CASE("span trees: the sum over one tree is its score, whatever its size") {
 TEST_CASE("span trees: sentences of all lengths are one batch, and the same bits alone") {
   constexpr unsigned kLabels = 3, kSentences = 24;
   ParameterCollection model;
-  Sentences all{.own = std::vector<std::vector<Parameter>>(kSentences),
-                .shared = {},
-                .build = {},
-                .loss = structure_loss,
-                .batches = 4 + 2 * kSentences + 10};
+  Sentences all{.batches = 4 + 2 * kSentences + 10};
+  all.own.resize(kSentences);
   std::vector<std::vector<LabelledSpan>> gold;
   for (unsigned n = 0; n < kSentences; ++n) {
     const unsigned words = n * 5 % kSentences + (n == 0 ? 0 : 1);
