@@ -85,23 +85,20 @@ std::vector<OpCase> broadcast_cases() {
   };
   all.push_back(c);
 
-  c.name = "max of many";
-  c.build = [](const Operand& x) { return max(x); };
-  c.reference = [](const Arrays& x) {
-    return zip(x,
-               [](const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); });
-  };
   c.distinct = true;
   c.same_operand = false;
   c.extremes = {-kInfinity, 1e30, -1e30};
-  all.push_back(c);
-  c.name = "min of many";
-  c.build = [](const Operand& x) { return min(x); };
-  c.reference = [](const Arrays& x) {
-    return zip(x,
-               [](const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); });
-  };
-  all.push_back(c);
+  for (const bool largest : {true, false}) {
+    c.name = largest ? "max of many" : "min of many";
+    c.build = [largest](const Operand& x) { return largest ? max(x) : min(x); };
+    c.reference = [largest](const Arrays& x) {
+      return zip(x, [largest](const std::vector<double>& v) {
+        return largest ? *std::max_element(v.begin(), v.end())
+                       : *std::min_element(v.begin(), v.end());
+      });
+    };
+    all.push_back(c);
+  }
   c.name = "logsumexp";
   c.build = [](const Operand& x) { return logsumexp(x); };
   c.reference = [](const Arrays& x) { return zip(x, log_sum_exp); };

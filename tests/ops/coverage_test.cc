@@ -6,10 +6,9 @@ namespace coverage_test {
 using namespace dynet;
 using namespace dynet::test;
 
-namespace {
-
-void collect(const std::vector<OpCase>& cases, std::set<const OpForm*>& seen) {
-  for (const OpCase& c : cases) {
+TEST_CASE("every operation has a test case") {
+  std::set<const OpForm*> seen;
+  for (const OpCase& c : all_cases()) {
     ComputationGraph g;
     Operand x;
     x.graph = &g;
@@ -19,13 +18,6 @@ void collect(const std::vector<OpCase>& cases, std::set<const OpForm*>& seen) {
     c.build(x);
     for (NodeId id = first; id < g.size(); ++id) seen.insert(g.store().nodes[id].form);
   }
-}
-
-}  // namespace
-
-TEST_CASE("every operation has a test case") {
-  std::set<const OpForm*> seen;
-  collect(all_cases(), seen);
   for (const OpForm* form : all_ops()) {
     INFO("no case in tests/ops builds the operation " << form->name.value);
     CHECK(seen.count(form) == 1);

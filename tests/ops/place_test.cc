@@ -25,6 +25,12 @@ Floats numbers(std::size_t n, double low, double high, std::uint64_t seed) {
   return x;
 }
 
+/// n of the numbers, from the first on.
+Floats part_of(const Floats& x, std::size_t first, unsigned n) {
+  const auto begin = x.begin() + static_cast<std::ptrdiff_t>(first);
+  return Floats(begin, begin + n);
+}
+
 /// At least n numbers between -1 and 1, always the same, to be copied at once.
 const float* noise(std::size_t n) {
   static Floats all;
@@ -160,8 +166,7 @@ Run run_part(const OpCase& c, const std::vector<Floats>& xs, std::size_t first, 
   x.graph = &g;
   for (const Floats& v : xs) {
     Parameter p = model.add_parameters({n}, ParameterInitConst(0));
-    const auto begin = v.begin() + static_cast<std::ptrdiff_t>(first);
-    p.set_value(Floats(begin, begin + n));
+    p.set_value(part_of(v, first, n));
     x.push_back(parameter(g, p));
   }
   Run run;
@@ -169,10 +174,9 @@ Run run_part(const OpCase& c, const std::vector<Floats>& xs, std::size_t first, 
     const Expression y = c.build(x);
     run.keeps_shape = y.dim() == Dim({n});
     if (!run.keeps_shape) return run;
-    const Floats weights = numbers(kLongest, 0.5, 1.5, 9);
-    const auto begin = weights.begin() + static_cast<std::ptrdiff_t>(first);
+    const Floats weights = part_of(numbers(kLongest, 0.5, 1.5, 9), first, n);
     Executor<float> executor(g.store());
-    const Expression loss = sum_elems(cmult(y, input(g, {n}, Floats(begin, begin + n))));
+    const Expression loss = sum_elems(cmult(y, input(g, {n}, weights)));
     executor.backward(loss.i, true);
     run.value.assign(executor.value(y.i), executor.value(y.i) + n);
     for (const Expression& e : x)
@@ -235,16 +239,12 @@ CellRun run_cell(const std::vector<Floats>& sums, const Floats& before, std::siz
                  unsigned h) {
   ComputationGraph g;
   ParameterCollection model;
-  const auto part = [&](const Floats& v) {
-    const auto begin = v.begin() + static_cast<std::ptrdiff_t>(first);
-    return Floats(begin, begin + h);
-  };
   Floats all;
   for (const Floats& s : sums)
-    for (const float v : part(s)) all.push_back(v);
+    for (const float v : part_of(s, first, h)) all.push_back(v);
   Parameter x = model.add_parameters({4 * h}), c0 = model.add_parameters({h});
   x.set_value(all);
-  c0.set_value(part(before));
+  c0.set_value(part_of(before, first, h));
   const Expression gates = vanilla_lstm_gates(parameter(g, x), 0.5f);
   const Expression c = vanilla_lstm_c(parameter(g, c0), gates), y = vanilla_lstm_h(c, gates);
   g.backward(sum_elems(y));
