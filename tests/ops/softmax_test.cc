@@ -209,12 +209,10 @@ TEST_CASE("softmax: long columns go through in pieces") {
 }
 
 TEST_CASE("softmax: long columns have the right gradients") {
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({1100}, 1.0f);
-  g.backward(pickneglogsoftmax(parameter(g, p), 1050));
+  auto [model, p, g, x] = Variable({1100}, ParameterInitUniform(1));
+  g.backward(pickneglogsoftmax(x, 1050));
   const std::vector<float> d = as_vector(p.gradients());
-  const std::vector<float> y = as_vector(softmax(parameter(g, p)).value());
+  const std::vector<float> y = as_vector(softmax(x).value());
   for (unsigned k = 0; k < 1100; ++k) CHECK(std::abs(d[k] - y[k] + (k == 1050)) < 1e-6f);
 }
 
@@ -231,13 +229,10 @@ TEST_CASE("softmax: probabilities and gradients are zero when all scores are mas
 
 TEST_CASE("softmax: a masked score is exactly zero") {
   const float masked = -std::numeric_limits<float>::infinity();
-  ComputationGraph g;
-  ParameterCollection model;
-  Parameter p = model.add_parameters({20}, 1.0f);
+  auto [model, p, g, x] = Variable({20}, ParameterInitUniform(1));
   std::vector<float> values = as_vector(p.values());
   for (std::size_t k = 0; k < 20; k += 3) values[k] = masked;
   p.set_value(values);
-  const Expression x = parameter(g, p);
   const std::vector<float> y = as_vector(softmax(x).value());
   g.backward(pickneglogsoftmax(x, 1));
   const std::vector<float> d = as_vector(p.gradients());
