@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "dynet-like/io/save.h"
 #include "dynet-like/train/adam.h"
 #include "tests/param/plant.h"
+#include "tests/support/all_values.h"
 
 namespace dynet {
 
@@ -23,12 +23,7 @@ struct Model {
     b = sub.add_parameters({5}, "b");
     e = sub.add_lookup_parameters(6, {2}, "E");
   }
-  std::vector<float> values() const {
-    std::vector<float> all = as_vector(w.values());
-    for (auto& part : {as_vector(b.values()), table_values(e)})
-      all.insert(all.end(), part.begin(), part.end());
-    return all;
-  }
+  std::vector<float> values() const { return test::all_values(pc); }
   void step(Trainer& trainer, float g) {
     plant(w, std::vector<float>(12, g));
     plant_row(e, 2, {g, -g});
@@ -36,8 +31,12 @@ struct Model {
   }
 };
 
-inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+/// All numbers that a trainer keeps for its parameters.
+inline std::vector<float> state_of(const Trainer& trainer) {
+  std::vector<float> all;
+  for (const Trainer::StateView& s : trainer.state_views())
+    for (const float* a : s.arrays) all.insert(all.end(), a, a + s.dim.size());
+  return all;
 }
 
 /// A whole training run: parameters, trainer, words, a number.
@@ -58,20 +57,13 @@ struct Run {
     save(path, options, model.pc, trainer, words, number);
   }
   void load_from(const std::string& path, const FileSystem* files = nullptr) {
-    LoadOptions options;
-    options.files = files;
-    load(path, options, model.pc, trainer, words, number);
+    load(path, LoadOptions{.files = files}, model.pc, trainer, words, number);
   }
   /// Everything, bit for bit, as a string.
   std::string state() const {
     std::string s = std::to_string(number);
-    const auto add = [&](const float* v, std::size_t n) {
-      s.append(reinterpret_cast<const char*>(v), n * sizeof(float));
-    };
-    const auto values = model.values();
-    add(values.data(), values.size());
-    for (const auto& view : trainer.state_views())
-      for (const float* a : view.arrays) add(a, view.dim.size());
+    for (const auto& floats : {model.values(), state_of(trainer)})
+      s.append(reinterpret_cast<const char*>(floats.data()), floats.size() * sizeof(float));
     for (const auto& [name, x] : trainer.numbers()) s += name + std::to_string(x);
     for (const std::string& w : words.get_words()) s += w;
     return s;

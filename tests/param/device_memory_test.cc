@@ -2,13 +2,10 @@
 // for.
 
 #include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <vector>
 
 #include "dynet-like/param/on_device.h"
 #include "tests/param/plant.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace device_memory_test {
 

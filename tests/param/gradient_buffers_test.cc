@@ -1,16 +1,9 @@
 // Buffers of gradients: first writes, rows, and the order in which many are added up.
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <numeric>
 #include <thread>
-#include <vector>
 
-#include "dynet-like/base/random.h"
-#include "dynet-like/param/gradients.h"
-#include "tests/support/catch.h"
+#include "tests/param/plant.h"
+#include "tests/support/prelude.h"
 
 namespace gradient_buffers_test {
 
@@ -47,47 +40,45 @@ Floats sum_of(GradientBuffers& buffers) {
   return sum;
 }
 
-bool same_bits(const Floats& a, const Floats& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+/// The parts added up in this order, twice: as a dense gradient and as one of a row.
+Floats added(const std::vector<unsigned>& order) {
+  Floats sum(kSize, -0.0f);
+  for (const unsigned k : order) {
+    const Floats more = part(k);
+    for (std::size_t i = 0; i < kSize; ++i) sum[i] += more[i];
+  }
+  for (std::size_t i = 0; i < kSize; ++i) sum.push_back(sum[i]);
+  return sum;
+}
+
+/// Calls check(order, sorted) with each order of two to five parts.
+template <class Check>
+void for_each_order(const Check& check) {
+  for (unsigned n = 2; n <= 5; ++n) {
+    std::vector<unsigned> order(n);
+    std::iota(order.begin(), order.end(), 0u);
+    const std::vector<unsigned> sorted = order;
+    do check(order, sorted);
+    while (std::next_permutation(order.begin(), order.end()));
+  }
 }
 
 }  // namespace
 
 TEST_CASE("two to five threads are added up in the order in which they came") {
-  for (unsigned n = 2; n <= 5; ++n) {
-    std::vector<unsigned> order(n);
-    std::iota(order.begin(), order.end(), 0u);
-    do {
-      GradientBuffers buffers;
-      Floats expected;
-      for (const unsigned k : order) {
-        std::thread([&] { fill(buffers.mine(), part(k)); }).join();
-        Floats more = part(k);
-        if (expected.empty()) expected = Floats(kSize, -0.0f);
-        for (std::size_t i = 0; i < kSize; ++i) expected[i] += more[i];
-      }
-      for (std::size_t i = 0; i < kSize; ++i) expected.push_back(expected[i]);
-      REQUIRE(same_bits(sum_of(buffers), expected));
-    } while (std::next_permutation(order.begin(), order.end()));
-  }
+  for_each_order([](const auto& order, const auto&) {
+    GradientBuffers buffers;
+    for (const unsigned k : order) std::thread([&] { fill(buffers.mine(), part(k)); }).join();
+    REQUIRE(same_bits(sum_of(buffers), added(order)));
+  });
 }
 
 TEST_CASE("buffers with numbers are added up in the order of their numbers, all of them") {
-  for (unsigned n = 2; n <= 5; ++n) {
-    Floats expected = part(0);
-    for (unsigned k = 1; k < n; ++k) {
-      const Floats more = part(k);
-      for (std::size_t i = 0; i < kSize; ++i) expected[i] += more[i];
-    }
-    for (std::size_t i = 0; i < kSize; ++i) expected.push_back(expected[i]);
-    std::vector<unsigned> order(n);
-    std::iota(order.begin(), order.end(), 0u);
-    do {
-      GradientBuffers buffers;
-      for (const unsigned k : order) fill(buffers.numbered(k), part(k));
-      REQUIRE(same_bits(sum_of(buffers), expected));
-    } while (std::next_permutation(order.begin(), order.end()));
-  }
+  for_each_order([](const auto& order, const auto& sorted) {
+    GradientBuffers buffers;
+    for (const unsigned k : order) fill(buffers.numbered(k), part(k));
+    REQUIRE(same_bits(sum_of(buffers), added(sorted)));
+  });
 }
 
 TEST_CASE("a buffer with a number is no thread's, whatever the number") {
@@ -113,11 +104,7 @@ TEST_CASE("a buffer that is free again belongs to the next thread that asks, and
   REQUIRE(order.size() == 2);
   CHECK(order[0].second == &buffers.numbered(1));
   CHECK(order[1].second == &second);
-  Floats expected = part(2);
-  const Floats other = part(1);
-  for (std::size_t i = 0; i < kSize; ++i) expected[i] += other[i];
-  const Floats sum = sum_of(buffers);
-  CHECK(Floats(sum.begin(), sum.begin() + kSize) == expected);
+  CHECK(sum_of(buffers) == added({2, 1}));
 }
 
 TEST_CASE("buffers with nothing in them are not listed, those with anything are") {

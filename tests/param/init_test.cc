@@ -1,12 +1,8 @@
-#include <cmath>
 #include <fstream>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
-#include "dynet-like/param/parameters.h"
 #include "dynet-like/param/storage.h"
 #include "tests/io/folder.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace init_test {
 

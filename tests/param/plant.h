@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstring>
 #include <vector>
 
 #include "dynet-like/param/parameters.h"
@@ -31,6 +32,10 @@ inline void plant_whole(const LookupParameter& p, const std::vector<float>& g) {
 inline std::vector<float> table_values(const LookupParameter& p) {
   const ParameterStorageBase& s = p.stored();
   return {s.data, s.data + s.size()};
+}
+
+inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 }  // namespace dynet

@@ -1,15 +1,10 @@
 // Tables and collections: rows, gradients of both forms and of other threads, names, counts.
 
-#include <cmath>
 #include <fstream>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
-#include "dynet-like/param/init.h"
 #include "tests/param/plant.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace tables_test {
 

@@ -1,18 +1,8 @@
 // Views of gradients: reading adds up buffers, writing counts.
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <functional>
-#include <limits>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/base/random.h"
-#include "dynet-like/param/parameters.h"
-#include "dynet-like/param/storage.h"
+#include "tests/io/folder.h"
 #include "tests/param/plant.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace views_test {
 
@@ -64,10 +54,6 @@ struct Lanes {
     return out;
   }
 };
-
-bool same_bits(const Floats& a, const Floats& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
 
 }  // namespace
 
@@ -223,18 +209,9 @@ TEST_CASE("factors, decays and limits that cannot be are told and change nothing
   auto e = pc.add_lookup_parameters(2, {1}, ParameterInitConst(1.0f), "e");
   plant(p, {1, 2});
   plant_row(e, 1, {3});
-  const auto told = [](const std::function<void()>& f) -> std::string {
-    try {
-      f();
-    } catch (const ArgumentError& error) {
-      return error.what();
-    }
-    return "nothing was thrown";
-  };
   const auto check = [&](const std::function<void()>& f, const std::vector<std::string>& parts) {
-    const std::string message = told(f);
-    CAPTURE(message);
-    for (const std::string& part : parts) CHECK(message.find(part) != std::string::npos);
+    const std::string message = message_of<ArgumentError>(f);
+    for (const std::string& part : parts) CHECK_THAT(message, Catch::Contains(part));
   };
   for (const float bad : {kNaN, kInf, -kInf}) {
     const std::string got = "got " + std::to_string(bad);
