@@ -1,15 +1,8 @@
 // Archives whose lengths speak of more than the file has, with right checksums.
 
-#include <cstdint>
-#include <cstring>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
 #include "dynet-like/io/save.h"
 #include "tests/io/folder.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace archive_test {
 
@@ -31,13 +24,9 @@ std::string said(const T& thing, Number from, Number to) {
   std::memcpy(&archive[at], &to, sizeof to);
   write_model_file(path, file.index(), {archive});
   T read;
-  try {
-    load(path, read);
-  } catch (const FileError& e) {
-    CHECK(std::string(e.what()).find(path) != std::string::npos);
-    return e.what();
-  }
-  return "";
+  const std::string why = message_of<FileError>([&] { load(path, read); });
+  CHECK_THAT(why, Catch::Contains(path));
+  return why;
 }
 
 constexpr std::uint64_t kLength = 77, kHuge = std::uint64_t{1} << 31;

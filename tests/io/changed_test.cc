@@ -3,21 +3,15 @@
 
 #include <boost/archive/binary_iarchive.hpp>
 #include <boost/archive/binary_oarchive.hpp>
-#include <functional>
-#include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "dynet-like/compat/text_file.h"
-#include "dynet-like/dynet.h"
 #include "dynet-like/io/checkpoints.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
-#include "dynet-like/param/storage.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace changed_test {
 
@@ -32,16 +26,11 @@ struct Way {
 };
 
 std::vector<Way> ways() {
-  const auto options = [](bool map) {
-    LoadOptions o;
-    o.map = map;
-    return o;
-  };
   return {
       {"a collection", [](auto& f, Model& m) { save(f + "/m", m.pc); },
        [](auto& f, Model& m) { load(f + "/m", m.pc); }},
       {"a mapped file", [](auto& f, Model& m) { save(f + "/m", m.pc); },
-       [=](auto& f, Model& m) { load(f + "/m", options(true), m.pc); }},
+       [](auto& f, Model& m) { load(f + "/m", LoadOptions{.map = true}, m.pc); }},
       {"a parameter and a table", [](auto& f, Model& m) { save(f + "/m", m.w, m.e); },
        [](auto& f, Model& m) { load(f + "/m", m.w, m.e); }},
       {"a checkpoint", [](auto& f, Model& m) { Checkpoints(f + "/c").save(m.pc); },

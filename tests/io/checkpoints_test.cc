@@ -3,20 +3,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <functional>
-#include <memory>
-#include <numeric>
 #include <random>
 
-#include "dynet-like/train/adam.h"
-#include "dynet-like/train/adaptive.h"
-#include "dynet-like/train/sgd.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace checkpoints_test {
 
@@ -56,9 +49,8 @@ struct Training {
     return action(model.pc, trainer, engine, order, at, steps);
   }
   std::vector<float> state() {
-    std::vector<float> all = model.values();
-    for (const auto& view : trainer.state_views())
-      for (const float* a : view.arrays) all.insert(all.end(), a, a + view.dim.size());
+    std::vector<float> all = model.values(), kept = state_of(trainer);
+    all.insert(all.end(), kept.begin(), kept.end());
     all.push_back(static_cast<float>(engine() % 65536));
     return all;
   }

@@ -1,13 +1,9 @@
 #include "dynet-like/io/contents.h"
 
-#include <string>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
 #include "dynet-like/io/safetensors.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace contents_test {
 

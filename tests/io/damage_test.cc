@@ -6,15 +6,12 @@
 
 #include <chrono>
 #include <cstdio>
-#include <string>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
 #include "dynet-like/io/checksum.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 #include "tests/support/sanitized.h"
 
 namespace damage_test {

@@ -1,10 +1,6 @@
 #include "dynet-like/io/dict.h"
 
-#include <string>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dict_test {
 

@@ -4,15 +4,12 @@
 
 #include <filesystem>
 #include <fstream>
-#include <string>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
 #include "dynet-like/compat/text_file.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dynet_text_test {
 

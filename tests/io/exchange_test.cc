@@ -2,20 +2,15 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <limits>
-#include <map>
-#include <string>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
 #include "dynet-like/io/bytes.h"
 #include "dynet-like/io/safetensors.h"
 #include "tests/io/damage.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/all_values.h"
+#include "tests/support/prelude.h"
 
 namespace exchange_test {
 
@@ -42,48 +37,10 @@ std::string safetensors(const std::string& header, const std::string& data = "")
 }
 
 // Error text of reading these bytes.
-template <class Read>
-std::string refused(const std::string& bytes, Read read) {
+std::string refused(const std::string& bytes) {
   MemoryFile files;
   files.bytes = bytes;
-  return message_of<FileError>([&] { read("m", &files); });
-}
-
-std::string refused_safetensors(const std::string& bytes) {
-  return refused(bytes, [](auto path, auto* f) { read_safetensors(path, nullptr, f); });
-}
-
-std::string python() {
-  const char* name = std::getenv("DYNET_PYTHON");
-  return name ? name : "python3";
-}
-
-bool has_packages(const std::string& packages) {
-  const std::string command = python() + " -c 'import " + packages + "' > /dev/null 2>&1";
-  if (std::system(command.c_str()) == 0) return true;
-  skip("Python has no " + packages + "; DYNET_PYTHON may name one that has");
-  return false;
-}
-
-// Runs a program in the folder.
-bool runs(const TemporaryFolder& folder, const std::string& program) {
-  write_file(folder / "check.py", program);
-  const std::string command = "cd '" + folder.path().string() + "' && " + python() + " check.py";
-  return std::system(command.c_str()) == 0;
-}
-
-void damage(const char* name, const std::string& good, int times,
-            const std::function<std::string(const std::string&)>& read) {
-  int same = 0;
-  for (int k = 0; k < times; ++k)
-    same += read(damaged(good, static_cast<std::uint64_t>(k))).empty();
-  std::size_t cut = 0;
-  for (std::size_t n = 0; n < good.size(); ++n)
-    if (read(good.substr(0, n)).empty()) ++cut;
-  CHECK(cut == 0);
-  std::printf(
-      "%s: %d damaged files, %d of them still files of that kind; %zu cut ones, all refused\n",
-      name, times, same, good.size());
+  return message_of<FileError>([&] { read_safetensors("m", nullptr, &files); });
 }
 
 }  // namespace
@@ -107,35 +64,24 @@ TEST_CASE("collections are exchanged with their indices as they are") {
   CHECK(tensors[3].name == "sub/E");
   CHECK(tensors[3].shape == std::vector<std::uint64_t>{3, 2});
   CHECK(tensors[4].shape == std::vector<std::uint64_t>{2, 2, 2});
-  const auto check = [&](const char* name, auto save_to, auto load_from) {
-    INFO(name);
-    for (const Parameter& p : two.parameters_list()) Parameter(p).zero();
-    for (LookupParameter p : two.lookup_parameters_list()) p.zero();
-    save_to(folder / name, one);
-    two.parameters_list()[0].set_updated(false);  // no file of this kind says what is frozen
-    CHECK(load_from(folder / name, two).loaded == 5);
-    CHECK_FALSE(two.parameters_list()[0].is_updated());
-    CHECK(two.parameters_list()[1].is_updated());
-    for (std::size_t i = 0; i < 3; ++i)
-      CHECK(as_vector(two.parameters_list()[i].values()) ==
-            as_vector(one.parameters_list()[i].values()));
-    for (std::size_t i = 0; i < 2; ++i)
-      CHECK(table_values(two.lookup_parameters_list()[i]) ==
-            table_values(one.lookup_parameters_list()[i]));
-    ParameterCollection other;
-    other.add_parameters({3, 2}, "W");
-    CHECK_SAYS(FileError, load_from(folder / name, other),
-               "/W is {2,3} in the file and {3,2} here; /sub/cube {2,3,2} is in the file only");
-  };
-  check(
-      "m.safetensors", [](auto path, auto& pc) { save_safetensors(path, pc); },
-      [](auto path, auto& pc) { return load_safetensors(path, pc); });
+  for (const Parameter& p : two.parameters_list()) Parameter(p).zero();
+  for (LookupParameter p : two.lookup_parameters_list()) p.zero();
+  save_safetensors(folder / "m", one);
+  two.parameters_list()[0].set_updated(false);  // no file of this kind says what is frozen
+  CHECK(load_safetensors(folder / "m", two).loaded == 5);
+  CHECK_FALSE(two.parameters_list()[0].is_updated());
+  CHECK(two.parameters_list()[1].is_updated());
+  REQUIRE(one.parameters_list().size() == 3);
+  REQUIRE(one.lookup_parameters_list().size() == 2);
+  CHECK(test::all_values(two) == test::all_values(one));
+  ParameterCollection other;
+  other.add_parameters({3, 2}, "W");
+  CHECK_SAYS(FileError, load_safetensors(folder / "m", other),
+             "/W is {2,3} in the file and {3,2} here; /sub/cube {2,3,2} is in the file only");
   ParameterCollection renamed;
   auto w = renamed.add_parameters({2, 3}, "V");
-  LoadOptions options;
-  options.rename["/a.b"] = "/V";
   write_safetensors(folder / "t", {kMatrix});
-  load_safetensors(folder / "t", renamed, options);
+  load_safetensors(folder / "t", renamed, {.rename = {{"/a.b", "/V"}}});
   CHECK(as_vector(w.values()) == std::vector<float>{1, 4, 2, 5, 3, 6});
 }
 
@@ -158,11 +104,19 @@ TEST_CASE("safetensors that break a rule are refused") {
     return "\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":" + shape +
            ",\"data_offsets\":" + offsets + "}";
   };
-  const std::string good = "{" + entry("a", "F32", "[2]", "[0,8]") + "}";
-  CHECK(refused_safetensors(safetensors(good, eight)).empty());
-  CHECK(refused_safetensors(safetensors(good + "   ", eight)).empty());
-  CHECK(refused_safetensors(safetensors("{}")).empty());
-  CHECK(refused_safetensors(safetensors("{\"__metadata__\":{\"x\":\"y\\u00e9\"}}")).empty());
+  // One array, `a`, and eight bytes.
+  const auto alone = [&](const std::string& dtype, const std::string& shape,
+                         const std::string& offsets) {
+    return safetensors("{" + entry("a", dtype, shape, offsets) + "}", eight);
+  };
+  std::string too_many = "[2";
+  for (int i = 0; i < 64; ++i) too_many += ",1";
+  const std::string two = entry("a", "F32", "[2]", "[0,8]"), good = "{" + two + "}",
+                    one = entry("a", "F32", "[1]", "[0,4]");
+  CHECK(refused(safetensors(good, eight)).empty());
+  CHECK(refused(safetensors(good + "   ", eight)).empty());
+  CHECK(refused(safetensors("{}")).empty());
+  CHECK(refused(safetensors("{\"__metadata__\":{\"x\":\"y\\u00e9\"}}")).empty());
   const std::pair<std::string, std::string> bad[] = {
       {"", "too short"},
       {"1234567", "too short"},
@@ -175,25 +129,18 @@ TEST_CASE("safetensors that break a rule are refused") {
       {safetensors("", eight), "does not begin with {"},
       {safetensors("[]"), "does not begin with {"},
       {safetensors(good + "x", eight), "expected end of input"},
-      {safetensors(
-           "{" + entry("a", "F32", "[2]", "[0,8]") + "," + entry("a", "F32", "[2]", "[0,8]") + "}",
-           eight),
-       "the name \"a\" comes twice"},
-      {safetensors(
-           "{" + entry("a", "F32", "[1]", "[0,4]") + "," + entry("b", "F32", "[2]", "[0,8]") + "}",
-           eight),
+      {safetensors("{" + two + "," + two + "}", eight), "the name \"a\" comes twice"},
+      {safetensors("{" + one + "," + entry("b", "F32", "[2]", "[0,8]") + "}", eight),
        "\"b\" begins at byte 0, within the one before"},
-      {safetensors("{" + entry("a", "F32", "[1]", "[4,8]") + "}", eight),
-       "begins at byte 4, not at the end of the one before"},
-      {safetensors("{" + entry("a", "F32", "[1]", "[0,8]") + "}", eight), "needs 4 bytes"},
-      {safetensors("{" + entry("a", "F32", "[2]", "[8,0]") + "}", eight), "needs 8 bytes"},
-      {safetensors("{" + entry("a", "F99", "[2]", "[0,8]") + "}", eight), "unknown type \"F99\""},
-      {safetensors("{" + entry("a", "F32", "[-2]", "[0,8]") + "}", eight), "no whole number"},
-      {safetensors("{" + entry("a", "F32", "[2.0]", "[0,8]") + "}", eight), "no whole number"},
-      {safetensors("{" + entry("a", "F32", "[4294967296,4294967296,4]", "[0,8]") + "}", eight),
-       "more values than can be counted"},
-      {safetensors("{" + entry("a", "F32", "[2]", "[0,8,9]") + "}", eight), "two data_offsets"},
-      {safetensors("{" + entry("a", "F32", "2", "[0,8]") + "}", eight), "has no shape"},
+      {alone("F32", "[1]", "[4,8]"), "begins at byte 4, not at the end of the one before"},
+      {alone("F32", "[1]", "[0,8]"), "needs 4 bytes"},
+      {alone("F32", "[2]", "[8,0]"), "needs 8 bytes"},
+      {alone("F99", "[2]", "[0,8]"), "unknown type \"F99\""},
+      {alone("F32", "[-2]", "[0,8]"), "no whole number"},
+      {alone("F32", "[2.0]", "[0,8]"), "no whole number"},
+      {alone("F32", "[4294967296,4294967296,4]", "[0,8]"), "more values than can be counted"},
+      {alone("F32", "[2]", "[0,8,9]"), "two data_offsets"},
+      {alone("F32", "2", "[0,8]"), "has no shape"},
       {safetensors("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8],\"x\":1}}",
                    eight),
        "unknown field \"x\""},
@@ -208,15 +155,13 @@ TEST_CASE("safetensors that break a rule are refused") {
       {safetensors("{\"a\" 1}"), "expected ':'"},
       {safetensors("{\"__metadata__\":{\"x\":\"y\"},}"), "expected string literal"},
       {safetensors("{\"a\":1e999}"), "number overflow"},
-      {safetensors("{" + entry("a", "F32", "[[2]]", "[0,8]") + "}", eight), "no whole number"},
-      {safetensors("{" + entry("a", "F32", "{}", "[0,8]") + "}", eight), "\"a\" has no shape"},
-      {safetensors("{" + entry("a", "F32", "[2]", "8") + "}", eight), "has no data_offsets"},
-      {safetensors("{" + entry("a", "F32", "[2]", "[0]") + "}", eight), "two data_offsets"},
-      {safetensors("{" + entry("a", "F32", "[2]", "[0,null]") + "}", eight),
-       "an offset of tensor \"a\" is no whole number"},
-      {safetensors("{" + entry("a", "F32", "[true]", "[0,8]") + "}", eight),
-       "a size of tensor \"a\" is no whole number"},
-      {safetensors("{" + entry("a", "F32", "[\"2\"]", "[0,8]") + "}", eight), "no whole number"},
+      {alone("F32", "[[2]]", "[0,8]"), "no whole number"},
+      {alone("F32", "{}", "[0,8]"), "\"a\" has no shape"},
+      {alone("F32", "[2]", "8"), "has no data_offsets"},
+      {alone("F32", "[2]", "[0]"), "two data_offsets"},
+      {alone("F32", "[2]", "[0,null]"), "an offset of tensor \"a\" is no whole number"},
+      {alone("F32", "[true]", "[0,8]"), "a size of tensor \"a\" is no whole number"},
+      {alone("F32", "[\"2\"]", "[0,8]"), "no whole number"},
       {safetensors("{\"a\":{\"dtype\":1,\"shape\":[2],\"data_offsets\":[0,8]}}", eight),
        "has no dtype"},
       {safetensors("{\"a\":{\"shape\":[2],\"data_offsets\":[0,8]}}", eight), "has no dtype"},
@@ -228,30 +173,14 @@ TEST_CASE("safetensors that break a rule are refused") {
       {safetensors("{\"__metadata__\":{},\"__metadata__\":{}}"), "comes twice"},
       {safetensors("{\"__metadata__\":{\"x\":[\"y\"]}}"), "__metadata__ \"x\" is no string"},
       {safetensors("{\"__metadata__\":{\"x\":{}}}"), "__metadata__ \"x\" is no string"},
-      {safetensors("{" +
-                       entry(
-                           "a", "F32",
-                           "[2" +
-                               [] {
-                                 std::string ones;
-                                 for (int i = 0; i < 64; ++i) ones += ",1";
-                                 return ones;
-                               }() +
-                               "]",
-                           "[0,8]") +
-                       "}",
-                   eight),
-       "has too many sizes"},
+      {alone("F32", too_many + "]", "[0,8]"), "has too many sizes"},
       {safetensors("{\"a\\n\\u001b[31m\":1}"), "tensor \"a\\n\\u{1b}[31m\" is no object"},
       {safetensors(std::string("{\"a\x1b\":1}")), "control character"},
   };
-  std::size_t count = 0;
   for (const auto& [bytes, why] : bad) {
-    const std::string message = refused_safetensors(bytes);
-    INFO(why << " / " << message);
-    CHECK(message.find(why) != std::string::npos);
-    CHECK(message.find("cannot load m: ") == 0);
-    ++count;
+    const std::string message = refused(bytes);
+    CHECK_THAT(message, Catch::Contains(why));
+    CHECK_THAT(message, Catch::StartsWith("cannot load m: "));
   }
   const TemporaryFolder folder;
   std::map<std::string, std::string> metadata{{"kept", "as it is"}};
@@ -260,17 +189,22 @@ TEST_CASE("safetensors that break a rule are refused") {
   CHECK_THROWS_AS(read_safetensors("m", &metadata, &broken), FileError);
   CHECK(metadata == std::map<std::string, std::string>{{"kept", "as it is"}});
   CHECK_THROWS_AS(write_safetensors(folder / "m", {kMatrix, kMatrix}), FileError);
-  CHECK(message_of<FileError>([&] {
-          write_safetensors(folder / "m", {kMatrix}, {});
-          write_safetensors(folder / "m", {floats("__metadata__", {}, {1})});
-        }).find("the name \"__metadata__\" cannot be written") != std::string::npos);
+  write_safetensors(folder / "m", {kMatrix}, {});
+  CHECK_SAYS(FileError, write_safetensors(folder / "m", {floats("__metadata__", {}, {1})}),
+             "the name \"__metadata__\" cannot be written");
   std::filesystem::remove(folder / "m");
   CHECK_THROWS_AS(write_safetensors(folder / "m", {floats("\xff", {}, {1})}), FileError);
   CHECK_THROWS_AS(write_safetensors(folder / "m", {kMatrix}, {{"k", "\xff"}}), FileError);
   write_safetensors(folder / "m", {kMatrix, floats("c", {}, {7}), floats("d", {0, 3}, {})},
                     {{"k", "v"}});
-  damage("safetensors", read_file(folder / "m"), 20000, refused_safetensors);
-  std::printf("%zu broken rules of safetensors, each refused\n", count);
+  const std::string written = read_file(folder / "m");
+  int same = 0;
+  for (std::uint64_t k = 0; k < 20000; ++k) same += refused(damaged(written, k)).empty();
+  for (std::size_t n = 0; n < written.size(); ++n)
+    REQUIRE_FALSE(refused(written.substr(0, n)).empty());
+  std::printf("20000 damaged files, %d still safetensors; %zu cut ones, all refused\n", same,
+              written.size());
+  std::printf("%zu broken rules of safetensors, each refused\n", std::size(bad));
 }
 
 TEST_CASE("half floats and doubles become floats") {
@@ -292,11 +226,14 @@ TEST_CASE("half floats and doubles become floats") {
 }
 
 TEST_CASE("Python's safetensors and ours read each other's files") {
-  if (!has_packages("numpy, safetensors")) return;
+  const char* name = std::getenv("DYNET_PYTHON");
+  const std::string python = name ? name : "python3";
+  if (std::system((python + " -c 'import numpy, safetensors' > /dev/null 2>&1").c_str()) != 0)
+    return skip("Python has no numpy, safetensors; DYNET_PYTHON may name one that has");
   const TemporaryFolder folder;
   write_safetensors(folder / "ours", {kMatrix, floats("\"\xc3\xa9", {3}, {1, -2, 0.5})},
                     {{"k", "v"}});
-  CHECK(runs(folder, R"(
+  write_file(folder / "check.py", R"(
 import numpy as np
 from safetensors import safe_open
 from safetensors.numpy import save_file
@@ -306,7 +243,9 @@ with safe_open("ours", "np") as f:
     assert f.get_tensor('"\u00e9').tolist() == [1, -2, 0.5]
 save_file({"m": np.arange(6, dtype=np.float32).reshape(2, 3), "h": np.array([1.5], np.float16),
            "d": np.array([0.25], np.float64), "i": np.array([[7]], np.int64)}, "theirs", {"x": "y"})
-)"));
+)");
+  REQUIRE(std::system(("cd '" + folder.path().string() + "' && " + python + " check.py").c_str()) ==
+          0);
   std::map<std::string, std::string> metadata;
   std::size_t seen = 0;
   for (const NamedTensor& t : read_safetensors(folder / "theirs", &metadata)) {

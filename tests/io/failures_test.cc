@@ -8,16 +8,12 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
 #include "dynet-like/io/files.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace failures_test {
 

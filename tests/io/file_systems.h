@@ -16,23 +16,31 @@
 
 namespace dynet {
 
-/// One file that is in memory, whatever the name.
-class MemoryFile : public FileSystem {
+/// One regular file that is not on the disk, whatever the name.
+class OneFile : public FileSystem {
  public:
-  std::string bytes;
+  virtual std::uint64_t length() const = 0;
 
   int open(const std::string&, int, unsigned) const override { return 1000; }
   int close(int) const override { return 0; }
+  int fstat(int, struct stat& s) const override {
+    s.st_mode = S_IFREG | 0600;
+    s.st_size = static_cast<off_t>(length());
+    return 0;
+  }
+};
+
+/// One file that is in memory.
+class MemoryFile : public OneFile {
+ public:
+  std::string bytes;
+
+  std::uint64_t length() const override { return bytes.size(); }
   std::int64_t pread(int, char* to, std::size_t n, std::uint64_t at) const override {
     if (at >= bytes.size()) return 0;
     n = std::min(n, bytes.size() - at);
     std::memcpy(to, bytes.data() + at, n);
     return static_cast<std::int64_t>(n);
-  }
-  int fstat(int, struct stat& s) const override {
-    s.st_mode = S_IFREG | 0600;
-    s.st_size = static_cast<off_t>(bytes.size());
-    return 0;
   }
 };
 

@@ -3,13 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <string>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace files_test {
 
@@ -21,10 +17,6 @@ std::string payload_of(std::size_t n) {
   std::string s(n, '\0');
   for (std::size_t i = 0; i < n; ++i) s[i] = static_cast<char>(i * i * 31 + i * 7);
   return s;
-}
-
-std::string failed_write(const std::string& path, const std::string& bytes = "new") {
-  return message_of<FileError>([&] { write_file(path, bytes); });
 }
 
 std::string failed_read(const std::string& path) {
@@ -62,11 +54,11 @@ TEST_CASE("only regular files are read") {
   const TemporaryFolder folder;
   const std::string path = folder / "m", start = "cannot load " + path + ": ";
   CHECK(failed_read(path) == start + "No such file or directory");
-  CHECK(failed_read(folder.path().string()).find("it is not a regular file") != std::string::npos);
-  CHECK(failed_read("/dev/null").find("it is not a regular file") != std::string::npos);
+  CHECK_THAT(failed_read(folder.path().string()), Catch::Contains("it is not a regular file"));
+  CHECK_THAT(failed_read("/dev/null"), Catch::Contains("it is not a regular file"));
   const std::string pipe = folder / "pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK(failed_read(pipe).find("it is not a regular file") != std::string::npos);
+  CHECK_THAT(failed_read(pipe), Catch::Contains("it is not a regular file"));
   if (geteuid() != 0) {
     write_file(path, "x");
     chmod(path.c_str(), 0);
@@ -101,21 +93,21 @@ TEST_CASE("a failed write leaves the old file and nothing else") {
 
 TEST_CASE("a target that cannot be is refused") {
   const TemporaryFolder folder;
-  CHECK(failed_write((folder / "no") + "/m").find("no file can be made in folder") !=
-        std::string::npos);
+  CHECK_THAT(failed_write((folder / "no") + "/m"),
+             Catch::Contains("no file can be made in folder"));
   write_file(folder / "file", "x");
   CHECK_FALSE(failed_write((folder / "file") + "/m").empty());
-  CHECK(failed_write(folder.path().string()).find("it is not a regular file") != std::string::npos);
-  CHECK(failed_write("/dev/full").find("it is not a regular file") != std::string::npos);
+  CHECK_THAT(failed_write(folder.path().string()), Catch::Contains("it is not a regular file"));
+  CHECK_THAT(failed_write("/dev/full"), Catch::Contains("it is not a regular file"));
   CHECK_FALSE(failed_write("").empty());
   CHECK_FALSE(failed_write(folder / std::string(300, 'x')).empty());
   if (geteuid() != 0) {
     write_file(folder / "m", "old");
     chmod((folder / "m").c_str(), 0444);
-    CHECK(failed_write(folder / "m").find("it may not be written") != std::string::npos);
+    CHECK_THAT(failed_write(folder / "m"), Catch::Contains("it may not be written"));
     chmod((folder / "m").c_str(), 0644);
     chmod(folder.path().c_str(), 0555);
-    CHECK(failed_write(folder / "m").find("no file can be made in folder") != std::string::npos);
+    CHECK_THAT(failed_write(folder / "m"), Catch::Contains("no file can be made in folder"));
     chmod(folder.path().c_str(), 0755);
     CHECK(read_file(folder / "m") == "old");
     std::filesystem::remove(folder / "m");

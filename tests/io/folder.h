@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/base/errors.h"
 #include "dynet-like/io/files.h"
 
 namespace dynet {
@@ -68,5 +69,10 @@ std::string message_of(F f) {
 /// Checks that a call throws an E whose text contains `text`.
 #define CHECK_SAYS(E, call, text) \
   CHECK_THAT(::dynet::message_of<E>([&] { call; }), Catch::Contains(text))
+
+/// Error text of writing a file, or "".
+inline std::string failed_write(const std::string& path, const std::string& bytes = "new") {
+  return message_of<FileError>([&] { write_file(path, bytes); });
+}
 
 }  // namespace dynet

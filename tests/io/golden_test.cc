@@ -1,16 +1,12 @@
 // Files of each released version of the format load for ever. They are never written again.
 
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "dynet-like/io/checkpoints.h"
-#include "dynet-like/train/adam.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace golden_test {
 

@@ -2,22 +2,17 @@
 // disk.
 
 #include <sys/mman.h>
-#include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <map>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "dynet-like/io/save.h"
+#include "dynet-like/param/storage.h"
+#include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace large_test {
 
@@ -30,13 +25,12 @@ constexpr std::uint64_t kBytes = kRows * kSize * sizeof(float);
 static_assert(kBytes == 5 * kGiB);
 
 // One file of which only the bytes that are not zero are kept, in the pages in which they lie.
-class SparseFile : public FileSystem {
+class SparseFile : public OneFile {
  public:
   mutable std::map<std::uint64_t, std::string> pages;
   mutable std::uint64_t size = 0;
 
-  int open(const std::string&, int, unsigned) const override { return 1000; }
-  int close(int) const override { return 0; }
+  std::uint64_t length() const override { return size; }
   int fsync(int) const override { return 0; }
   int flock(int) const override { return 0; }
   int rename(const std::string&, const std::string&) const override { return 0; }
@@ -44,11 +38,6 @@ class SparseFile : public FileSystem {
   int list(const std::string&, std::vector<std::string>&) const override { return 0; }
   int stat(const std::string& name, struct stat& s) const override {
     return name == "m" ? -ENOENT : fstat(0, s);
-  }
-  int fstat(int, struct stat& s) const override {
-    s.st_mode = S_IFREG | 0600;
-    s.st_size = static_cast<off_t>(size);
-    return 0;
   }
   std::int64_t write(int, const char* from, std::size_t n) const override {
     n = std::min(n, kPage - size % kPage);

@@ -2,18 +2,11 @@
 
 #include "dynet-like/io/layout.h"
 
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
 #include "dynet-like/io/contents.h"
 #include "dynet-like/io/safetensors.h"
-#include "dynet-like/train/sgd.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace layout_test {
 
@@ -39,9 +32,7 @@ NamedTensor* find(std::vector<NamedTensor>& tensors, const std::string& name) {
 TEST_CASE("metadata are passed over by load, and returned") {
   const TemporaryFolder folder;
   const Run run(1);
-  SaveOptions options;
-  options.metadata = kText;
-  run.save_to(folder / "with", options);
+  run.save_to(folder / "with", {.metadata = kText});
   run.save_to(folder / "without");
   CHECK(read_metadata(folder / "with") == kText);
   CHECK(read_metadata(folder / "without").empty());
@@ -64,9 +55,7 @@ TEST_CASE("a model file goes through arrays and comes back with every bit") {
   Run run(1);
   run.model.b.set_updated(false);
   run.model.pc.set_weight_decay_lambda(0.25f);
-  SaveOptions options;
-  options.metadata = kText;
-  run.save_to(folder / "m", options);
+  run.save_to(folder / "m", {.metadata = kText});
   const std::string tensors = folder / "m.safetensors", back = folder / "back.dynet";
   const std::string same = read_file(folder / "m");
   write_contents(tensors, read_contents(folder / "m"));
@@ -137,17 +126,17 @@ TEST_CASE("arrays that are not those of the layout are refused") {
 
   std::vector<NamedTensor> bad = good;
   bad.erase(bad.begin());
-  CHECK(refused(out, bad).find("the array " + good[0].name + " is missing") != std::string::npos);
+  CHECK_THAT(refused(out, bad), Catch::Contains("the array " + good[0].name + " is missing"));
   bad = good;
   bad.push_back(good[0]);
   bad.back().name = "more";
-  CHECK(refused(out, bad).find("the array more is none of this model's") != std::string::npos);
+  CHECK_THAT(refused(out, bad), Catch::Contains("the array more is none of this model's"));
   bad = good;
   find(bad, "W")->shape = {4, 3};
-  CHECK(refused(out, bad).find("the array W has another shape than it had") != std::string::npos);
+  CHECK_THAT(refused(out, bad), Catch::Contains("the array W has another shape than it had"));
   bad = good;
   find(bad, "layer/E")->shape = {12};
-  CHECK(refused(out, bad).find("layer/E has another shape") != std::string::npos);
+  CHECK_THAT(refused(out, bad), Catch::Contains("layer/E has another shape"));
 
   // A layout of any other bytes, and one with any byte missing at its end.
   bad = good;
@@ -159,7 +148,7 @@ TEST_CASE("arrays that are not those of the layout are refused") {
     if (n > 0) CHECK_FALSE(refused(out, bad).empty());
   }
   layout.bytes = bytes + "x";
-  CHECK(refused(out, bad).find("is no layout of a model file") != std::string::npos);
+  CHECK_THAT(refused(out, bad), Catch::Contains("is no layout of a model file"));
   CHECK((read_file(out) == read_file(folder / "m")));
 }
 

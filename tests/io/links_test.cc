@@ -4,13 +4,11 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <string>
 
-#include "dynet-like/base/errors.h"
 #include "dynet-like/io/files.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace links_test {
 
@@ -18,29 +16,6 @@ using namespace dynet;
 using std::filesystem::create_directory;
 using std::filesystem::create_symlink;
 using std::filesystem::is_symlink;
-
-namespace {
-
-std::string failed_write(const std::string& path) {
-  return message_of<FileError>([&] { write_file(path, "new"); });
-}
-
-// The current folder is another one as long as this lives.
-class CurrentFolder {
- public:
-  explicit CurrentFolder(const std::filesystem::path& path)
-      : before_(std::filesystem::current_path()) {
-    std::filesystem::current_path(path);
-  }
-  CurrentFolder(const CurrentFolder&) = delete;
-  CurrentFolder& operator=(const CurrentFolder&) = delete;
-  ~CurrentFolder() { std::filesystem::current_path(before_); }
-
- private:
-  std::filesystem::path before_;
-};
-
-}  // namespace
 
 TEST_CASE("names of any length that a folder takes can be saved, again and again") {
   const TemporaryFolder folder;
@@ -53,8 +28,7 @@ TEST_CASE("names of any length that a folder takes can be saved, again and again
     CHECK(folder.names() == std::vector<std::string>{name});
     std::filesystem::remove(folder / name);
   }
-  CHECK(failed_write(folder / std::string(256, 'n')).find("File name too long") !=
-        std::string::npos);
+  CHECK_THAT(failed_write(folder / std::string(256, 'n')), Catch::Contains("File name too long"));
   CHECK(folder.names().empty());
 }
 
@@ -118,15 +92,15 @@ TEST_CASE("a link that leads to no file gets one, whatever the way") {
       CHECK(read_file(folder / link) == bytes);
     }
   CHECK(is_symlink(folder / "second"));
-  CHECK(failed_write(folder / "nowhere").find("no file can be made in folder") !=
-        std::string::npos);
+  CHECK_THAT(failed_write(folder / "nowhere"), Catch::Contains("no file can be made in folder"));
   CHECK(is_symlink(folder / "nowhere"));
   CHECK(folder.names().size() == 9);  // nothing temporary is left
 }
 
 TEST_CASE("links by relative names and in the current folder are followed") {
   const TemporaryFolder folder;
-  const CurrentFolder there(folder.path());
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
   create_symlink("target", "link");
   write_file("link", "one");
   CHECK(read_file(folder / "target") == "one");
@@ -134,6 +108,7 @@ TEST_CASE("links by relative names and in the current folder are followed") {
   write_file("./link", "two");
   CHECK(read_file(folder / "target") == "two");
   write_file("plain", "three");
+  std::filesystem::current_path(before);
   CHECK(read_file(folder / "plain") == "three");
   CHECK(folder.names().size() == 3);
 }
@@ -154,7 +129,7 @@ TEST_CASE("links that lead in a circle are an error and stay") {
     create_symlink("link" + std::to_string(i - 1), folder / ("link" + std::to_string(i)));
   write_file(folder / "link40", "through 40 links");
   CHECK(read_file(folder / "end") == "through 40 links");
-  CHECK(failed_write(folder / "link41").find("Too many levels") != std::string::npos);
+  CHECK_THAT(failed_write(folder / "link41"), Catch::Contains("Too many levels"));
   CHECK(read_file(folder / "end") == "through 40 links");
 }
 
@@ -168,12 +143,10 @@ TEST_CASE("a link to a file that has no name any more is not replaced") {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   struct stat info = {};
   if (::stat(path.c_str(), &info) == 0) {
-    CHECK(failed_write(path).find("the file that its link leads to has no name") !=
-          std::string::npos);
+    CHECK_THAT(failed_write(path), Catch::Contains("the file that its link leads to has no name"));
     CHECK(folder.names().empty());
     write_file(folder / "m (deleted)", "another");  // what the system says that the link leads to
-    CHECK(failed_write(path).find("the file that its link leads to has no name") !=
-          std::string::npos);
+    CHECK_THAT(failed_write(path), Catch::Contains("the file that its link leads to has no name"));
     CHECK(read_file(folder / "m (deleted)") == "another");
   }
   files.close(fd);

@@ -1,21 +1,14 @@
 // Many small things: what is read, compared and stored by looking at all of the others each time
 // would take hours here.
 
-#include <algorithm>
 #include <chrono>
-#include <functional>
-#include <memory>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/io/safetensors.h"
 #include "dynet-like/io/word_vectors.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace many_test {
 

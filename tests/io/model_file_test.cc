@@ -1,20 +1,13 @@
 #include "dynet-like/io/model_file.h"
 
 #include <bit>
-#include <cmath>
 #include <cstdio>
-#include <functional>
-#include <limits>
-#include <set>
-#include <string>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
 #include "dynet-like/io/bytes.h"
 #include "dynet-like/io/checksum.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace model_file_test {
 
@@ -218,8 +211,7 @@ TEST_CASE("headers that lie under a right checksum are refused, each with its re
   std::size_t count = 0;
   const auto check = [&](const std::string& file, const std::string& why) {
     const std::string message = refused(file);
-    INFO(why << " / " << message);
-    CHECK(message.find(why) != std::string::npos);
+    CHECK_THAT(message, Catch::Contains(why));
     CHECK(messages.insert(message).second);
     ++count;
   };

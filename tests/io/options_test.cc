@@ -6,18 +6,12 @@
 
 #include <cstdio>
 #include <fstream>
-#include <functional>
-#include <limits>
-#include <memory>
 #include <random>
-#include <string>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace options_test {
 
@@ -184,11 +178,9 @@ TEST_CASE("single parameters are saved and loaded by their handles") {
   CHECK(message_of<FileError>([&] { load(folder / "m", two.b, two.e); }) ==
         "cannot load " + (folder / "m") +
             ": it does not fit: /W {3,4} is in the file only; /layer/b {5} is missing in the file");
-  LoadOptions options;
   ParameterCollection pc;
   auto v = pc.add_parameters({3, 4}, "V");
-  options.rename["/W"] = "/V";
-  load(folder / "m", options, v, two.e);
+  load(folder / "m", LoadOptions{.rename = {{"/W", "/V"}}}, v, two.e);
   CHECK(as_vector(v.values()) == as_vector(one.w.values()));
   Parameter empty;
   CHECK_THROWS_AS(load(folder / "m", empty, two.e), FileError);
@@ -256,9 +248,7 @@ TEST_CASE("a mapped file is loaded with the same bits and refused for the same r
   one.save_to(path);
   const std::string good = read_file(path), before = two.state();
   const auto load_into = [&](Run& run, const FileSystem* files, bool map) {
-    LoadOptions options;
-    options.map = map;
-    options.files = files;
+    const LoadOptions options{.map = map, .files = files};
     load(path, options, run.model.pc, run.trainer, run.words, run.number);
   };
   std::size_t refused = 0;

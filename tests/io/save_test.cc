@@ -1,16 +1,8 @@
 #include "dynet-like/io/save.h"
 
-#include <cstring>
-#include <map>
-#include <memory>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "dynet-like/train/sgd.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace save_test {
 

@@ -1,30 +1,21 @@
 // Numbers that were written as text come back to the bit: trainers, archives of text, DyNet's
 // files, word vectors.
 
-#include <algorithm>
 #include <boost/archive/binary_iarchive.hpp>
 #include <boost/archive/binary_oarchive.hpp>
 #include <boost/archive/text_iarchive.hpp>
 #include <boost/archive/text_oarchive.hpp>
 #include <boost/archive/xml_iarchive.hpp>
 #include <boost/archive/xml_oarchive.hpp>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
 #include <iomanip>
-#include <limits>
 #include <locale>
 #include <random>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/io/word_vectors.h"
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 #include "tests/train/rules.h"
 
 namespace text_numbers_test {
@@ -36,21 +27,11 @@ namespace {
 // Each hard for some way of writing it; NaNs with both signs.
 std::vector<float> odd_numbers() {
   using Limits = std::numeric_limits<float>;
-  std::vector<float> all = {0.0f,
-                            -0.0f,
-                            Limits::infinity(),
-                            -Limits::infinity(),
-                            std::copysign(Limits::quiet_NaN(), 1.0f),
-                            std::copysign(Limits::quiet_NaN(), -1.0f),
-                            Limits::denorm_min(),
-                            -Limits::denorm_min(),
-                            Limits::min(),
-                            std::nextafter(Limits::min(), 0.0f),
-                            Limits::max(),
-                            Limits::lowest(),
-                            16777217.0f / 3,
-                            0.1f,
-                            1e-40f};
+  std::vector<float> all;
+  for (const float x :
+       {0.0f, Limits::infinity(), Limits::quiet_NaN(), Limits::denorm_min(), Limits::min(),
+        std::nextafter(Limits::min(), 0.0f), Limits::max(), 16777217.0f / 3, 0.1f, 1e-40f})
+    for (const float sign : {1.0f, -1.0f}) all.push_back(std::copysign(x, sign));
   for (std::uint32_t i = 0; all.size() < 400; ++i) {
     float x;
     const auto bits = static_cast<std::uint32_t>(mix_bits(i)) & (i % 4 ? 0xffffffffu : 0x807fffffu);
@@ -66,13 +47,6 @@ struct Foreign : std::numpunct<char> {
   char do_thousands_sep() const override { return '.'; }
   std::string do_grouping() const override { return "\3"; }
 };
-
-std::vector<float> state_of(const Trainer& trainer) {
-  std::vector<float> all;
-  for (const Trainer::StateView& s : trainer.state_views())
-    for (const float* a : s.arrays) all.insert(all.end(), a, a + s.dim.size());
-  return all;
-}
 
 // A trainer of each kind with state, all of it numbers that are hard to write.
 struct Odd {
@@ -147,34 +121,26 @@ TEST_CASE("words that are no numbers are refused where a trainer's text needs nu
   one.fill();
   std::ostringstream out;
   one.trainer->save(out);
-  const auto refused = [&](const std::string& from, const std::string& to) {
+  const auto check = [&](const std::string& from, const std::string& to, const std::string& why) {
     std::string text = out.str();
     text.replace(text.find(from), from.size(), to);
     std::istringstream in(text);
     const auto before = two.trainer->numbers();
-    const std::string why = message_of<FileError>([&] { two.trainer->populate(in); });
+    CHECK_SAYS(FileError, two.trainer->populate(in), why);
     CHECK(two.trainer->numbers() == before);
     CHECK(two.trainer->state_views().empty());
-    return why;
   };
   const auto settings = std::to_string(one.trainer->numbers().size());
-  CHECK(refused("AdamTrainer " + settings, "AdamTrainer -1").find("is no number, \"-1\"") !=
-        std::string::npos);
-  CHECK(refused("AdamTrainer " + settings, "AdamTrainer 0x10").find("is no number, \"0x10\"") !=
-        std::string::npos);
-  CHECK(refused("clip_threshold inf", "clip_threshold 1,5").find("is no number, \"1,5\"") !=
-        std::string::npos);
-  CHECK(refused("clip_threshold inf", "clip_threshold 1e999").find("is no number") !=
-        std::string::npos);
-  CHECK(refused("\"/p\" 1 400", "\"/p\" 9 400").find("a rank is 9") != std::string::npos);
-  CHECK(refused("\"/p\" 1 400 2", "\"/p\" 1 400 99").find("too many arrays") != std::string::npos);
-  CHECK(refused("\"/p\" 1 400", "\"/p\x1b[31m\" 1 400000")
-            .find("the state of \"/p\\u{1b}[31m\" is larger than any parameter") !=
-        std::string::npos);
-  CHECK(refused("\"/p\" 1 400", "\"/q\n\" 1 400").find("state of /q\\n fits no parameter") !=
-        std::string::npos);
-  CHECK(refused("AdamTrainer", "Adam\x07Trainer").find("a Adam\\u{7}Trainer was saved") !=
-        std::string::npos);
+  check("AdamTrainer " + settings, "AdamTrainer -1", "is no number, \"-1\"");
+  check("AdamTrainer " + settings, "AdamTrainer 0x10", "is no number, \"0x10\"");
+  check("clip_threshold inf", "clip_threshold 1,5", "is no number, \"1,5\"");
+  check("clip_threshold inf", "clip_threshold 1e999", "is no number");
+  check("\"/p\" 1 400", "\"/p\" 9 400", "a rank is 9");
+  check("\"/p\" 1 400 2", "\"/p\" 1 400 99", "too many arrays");
+  check("\"/p\" 1 400", "\"/p\x1b[31m\" 1 400000",
+        "the state of \"/p\\u{1b}[31m\" is larger than any parameter");
+  check("\"/p\" 1 400", "\"/q\n\" 1 400", "state of /q\\n fits no parameter");
+  check("AdamTrainer", "Adam\x07Trainer", "a Adam\\u{7}Trainer was saved");
 }
 
 TEST_CASE("archives of text keep the bits of values and settings") {
@@ -199,27 +165,21 @@ TEST_CASE("archives of text keep the bits of values and settings") {
       return bytes.str();
     };
     const auto adam = [](Odd& o) -> AdamTrainer& { return dynamic_cast<AdamTrainer&>(*o.trainer); };
-    const std::string text = check(
-        [&](auto& s) { boost::archive::text_oarchive(s) << one.pc << one.p << one.e << adam(one); },
-        [&](auto& s, Odd& two) {
-          boost::archive::text_iarchive(s) >> two.pc >> two.p >> two.e >> adam(two);
-        });
+    const auto write_all = [&](auto&& to) { to << one.pc << one.p << one.e << adam(one); };
+    const auto read_all = [&](auto&& from, Odd& two) {
+      from >> two.pc >> two.p >> two.e >> adam(two);
+    };
+    using namespace boost::archive;
+    const std::string text = check([&](auto& s) { write_all(text_oarchive(s)); },
+                                   [&](auto& s, Odd& two) { read_all(text_iarchive(s), two); });
     CHECK((text.find(" as bits") != text.npos) == !finite);
-    check(
-        [&](auto& s) {
-          boost::archive::binary_oarchive(s) << one.pc << one.p << one.e << adam(one);
-        },
-        [&](auto& s, Odd& two) {
-          boost::archive::binary_iarchive(s) >> two.pc >> two.p >> two.e >> adam(two);
-        });
+    check([&](auto& s) { write_all(binary_oarchive(s)); },
+          [&](auto& s, Odd& two) { read_all(binary_iarchive(s), two); });
     using boost::serialization::make_nvp;
-    check(
-        [&](auto& s) {
-          boost::archive::xml_oarchive(s) << make_nvp("pc", one.pc) << make_nvp("t", adam(one));
-        },
-        [&](auto& s, Odd& two) {
-          boost::archive::xml_iarchive(s) >> make_nvp("pc", two.pc) >> make_nvp("t", adam(two));
-        });
+    check([&](auto& s) { xml_oarchive(s) << make_nvp("pc", one.pc) << make_nvp("t", adam(one)); },
+          [&](auto& s, Odd& two) {
+            xml_iarchive(s) >> make_nvp("pc", two.pc) >> make_nvp("t", adam(two));
+          });
   }
 }
 
@@ -250,9 +210,7 @@ TEST_CASE("DyNet's text and word vectors keep the bits of all floats") {
        {VectorFormat::text, VectorFormat::glove, VectorFormat::binary}) {
     t2.zero();
     save_word_vectors(folder / "v", words, t, format);
-    VectorOptions options;
-    options.format = format;
-    load_word_vectors(folder / "v", words, t2, options);
+    load_word_vectors(folder / "v", words, t2, {.format = format});
     CHECK(same_bits(table_values(t2), table_values(t)));
   }
   t.initialize(1, odd);

@@ -1,9 +1,6 @@
 // The command-line tool as a program.
 
 #include <cstdlib>
-#include <limits>
-#include <string>
-#include <vector>
 
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/io/contents.h"
@@ -11,7 +8,7 @@
 #include "tests/io/folder.h"
 #include "tests/io/model.h"
 #include "tests/param/plant.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace tool_test {
 

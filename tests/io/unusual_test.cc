@@ -5,19 +5,14 @@
 #include <filesystem>
 #include <fstream>
 #include <ostream>
-#include <sstream>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
-#include "dynet-like/dynet.h"
 #include "dynet-like/io/bytes.h"
 #include "dynet-like/io/files.h"
 #include "dynet-like/io/save.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace unusual_test {
 
@@ -85,17 +80,11 @@ class RemovedFiles : public FileSystem {
 /// Says that it is longer than anything can be.
 struct TooLong {
   template <class Archive>
-  void save(Archive& ar, unsigned) const {
-    const int n = 1;
-    ar << n;
+  void serialize(Archive& ar, unsigned) {
+    int n = 1;
+    ar& n;
+    if (Archive::is_loading::value) throw std::length_error("too long");
   }
-  template <class Archive>
-  void load(Archive& ar, unsigned) {
-    int n;
-    ar >> n;
-    throw std::length_error("too long");
-  }
-  BOOST_SERIALIZATION_SPLIT_MEMBER()
 };
 
 }  // namespace
@@ -164,10 +153,8 @@ TEST_CASE("a new file that another process removes before it is locked is made a
 }
 
 TEST_CASE("more elements than any vector has is a want of memory") {
-  const auto work = [] {
-    io_detail::with_memory("load", "m", [] { throw std::length_error("no"); });
-  };
-  CHECK_THROWS_AS(work(), OutOfMemoryError);
+  CHECK_THROWS_AS(io_detail::with_memory("load", "m", [] { throw std::length_error("no"); }),
+                  OutOfMemoryError);
 }
 
 TEST_CASE("a thing that finds itself too long is an error of its file") {

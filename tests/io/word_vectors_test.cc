@@ -1,15 +1,12 @@
 #include "dynet-like/io/word_vectors.h"
 
 #include <cstdio>
-#include <string>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
 #include "tests/io/damage.h"
 #include "tests/io/file_systems.h"
 #include "tests/io/folder.h"
 #include "tests/param/plant.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace word_vectors_test {
 
@@ -36,10 +33,6 @@ struct Table {
     return message_of<FileError>([&] { load(bytes, options); });
   }
 };
-
-const std::vector<float> kUntouched(8, 9.0f);
-
-VectorFormat format_of(bool binary) { return binary ? VectorFormat::binary : VectorFormat::text; }
 
 std::string binary(const std::string& header, const std::vector<std::string>& words, bool newline) {
   std::string s = header;
@@ -73,9 +66,8 @@ TEST_CASE("vectors of words are read in all their forms") {
   }
   for (const bool newline : {false, true}) {
     Table t;
-    VectorOptions options;
-    options.format = VectorFormat::binary;
-    CHECK(t.load(binary("2 2\n", {"Cat", "the"}, newline), options).found == 2);
+    const std::string bytes = binary("2 2\n", {"Cat", "the"}, newline);
+    CHECK(t.load(bytes, {.format = VectorFormat::binary}).found == 2);
     CHECK(table_values(t.rows) == std::vector<float>{3, 4, 1, 2, 9, 9, 9, 9});
   }
 }
@@ -89,9 +81,8 @@ TEST_CASE("duplicates, letters and unknown words are treated as asked") {
   };
   CHECK(first_row(twice, {}, 0) == std::vector<float>{1, 2});
   CHECK(first_row(twice, {.duplicates = Duplicates::last}, 0) == std::vector<float>{3, 4});
-  CHECK(Table()
-            .refused(twice, {.duplicates = Duplicates::refuse})
-            .find("the word \"the\" comes twice") != std::string::npos);
+  CHECK_THAT(Table().refused(twice, {.duplicates = Duplicates::refuse}),
+             Catch::Contains("the word \"the\" comes twice"));
   CHECK(Table().load(twice).duplicates == 1);
   const std::string small = "cat 1 2\nTHE 3 4\n";
   CHECK(Table().load(small).found == 0);
@@ -124,20 +115,18 @@ TEST_CASE("lines may be so long and no longer") {
   const auto line = [](std::size_t length) { return std::string(length - 4, 'w') + " 3 4\n"; };
   constexpr std::size_t kMost = std::size_t{1} << 24;
   CHECK(Table().load(line(kMost) + "the 5 6\n").in_file == 2);
-  CHECK(Table().refused(line(kMost + 1) + "the 5 6\n").find("bytes without an end") !=
-        std::string::npos);
+  CHECK_THAT(Table().refused(line(kMost + 1) + "the 5 6\n"),
+             Catch::Contains("bytes without an end"));
 }
 
 TEST_CASE("broken files of vectors are refused and change nothing") {
   Table t;
   const auto check = [&](const std::string& bytes, const std::string& why, bool is_binary) {
-    VectorOptions options;
-    options.format = format_of(is_binary);
-    const std::string message = t.refused(bytes, options);
-    INFO(why << " / " << message);
-    CHECK(message.find("cannot load m: ") == 0);
-    CHECK(message.find(why) != std::string::npos);
-    CHECK(table_values(t.rows) == kUntouched);
+    const std::string message =
+        t.refused(bytes, {.format = is_binary ? VectorFormat::binary : VectorFormat::text});
+    CHECK_THAT(message, Catch::StartsWith("cannot load m: "));
+    CHECK_THAT(message, Catch::Contains(why));
+    CHECK(table_values(t.rows) == std::vector<float>(8, 9.0f));
   };
   check("the 1 2\nCat 1\n", "line 2: needs a word and 2 numbers", false);
   check("the 1 2\nCat one 2\n", "line 2: needs a word and 2 numbers; \"one\" is not a number",
@@ -168,15 +157,14 @@ TEST_CASE("broken files of vectors are refused and change nothing") {
   check(binary("1 2\n", {"the", "Cat"}, true), "more follows after the last word", true);
   check(binary("99999999999999 2\n", {"the"}, true), "ends within word 2", true);
   CHECK(Table().load("").in_file == 0);
-  for (const bool is_binary : {false, true}) {
-    const std::string good =
-        is_binary ? binary("2 2\n", {"the", "Cat"}, true) : "2 2\nthe 1 2\nCat 3.25 -4e-3\n";
-    VectorOptions options;
-    options.format = format_of(is_binary);
+  const std::pair<VectorFormat, std::string> good[] = {
+      {VectorFormat::text, "2 2\nthe 1 2\nCat 3.25 -4e-3\n"},
+      {VectorFormat::binary, binary("2 2\n", {"the", "Cat"}, true)}};
+  for (const auto& [format, bytes] : good) {
     int read = 0;
-    for (std::uint64_t k = 0; k < 20000; ++k) read += t.refused(damaged(good, k), options).empty();
-    std::printf("%s vectors: 20000 damaged files, %d still files of vectors\n",
-                is_binary ? "binary" : "text", read);
+    for (std::uint64_t k = 0; k < 20000; ++k)
+      read += t.refused(damaged(bytes, k), {.format = format}).empty();
+    std::printf("20000 damaged files of vectors, %d still files of vectors\n", read);
   }
   Dict many({"a", "b", "c", "d", "e"});
   CHECK_THROWS_AS(load_word_vectors("m", many, t.rows), ArgumentError);
@@ -203,20 +191,12 @@ TEST_CASE("words that would not come back are refused in every format") {
   const TemporaryFolder folder;
   const std::string path = folder / "v";
   const float values[] = {1, 2};
-  const std::pair<std::string, bool> words[] = {// and whether one is fit for a binary file
-                                                {"", false},
-                                                {"a b", false},
-                                                {"a\nb", false},
-                                                {"\n", false},
-                                                {"a\tb", true},
-                                                {"\ta", true},
-                                                {"a\rb", true},
-                                                {"a\r", true},
-                                                {"a\xc2\xa0"
-                                                 "b",
-                                                 true},
-                                                {std::string(1 << 16, 'x'), true},
-                                                {std::string((1 << 16) + 1, 'x'), false}};
+  const std::string longest(1 << 16, 'x'), hard_space = "z\xc2\xa0z";
+  // Words, and whether one is fit for a binary file.
+  const std::pair<std::string, bool> words[] = {
+      {"", false},        {"a b", false},  {"a\nb", false},       {"\n", false},
+      {"a\tb", true},     {"\ta", true},   {"a\rb", true},        {"a\r", true},
+      {hard_space, true}, {longest, true}, {longest + "x", false}};
   for (const VectorFormat format : {VectorFormat::text, VectorFormat::glove, VectorFormat::binary})
     for (const auto& [word, fits_binary] : words) {
       const bool fits = fits_binary &&
