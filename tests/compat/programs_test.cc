@@ -31,6 +31,9 @@ Result run(const TemporaryFolder& folder, const std::string& name,
   return result;
 }
 
+/// Runs it in a folder of its own.
+Result run(const std::string& name) { return run(TemporaryFolder(), name); }
+
 // The second word decides the third, the first one the last.
 std::string corpus() {
   std::string text;
@@ -100,8 +103,7 @@ TEST_CASE("a language model") {
 }
 
 TEST_CASE("a language model in minibatches") {
-  const TemporaryFolder folder;
-  CHECK(number_behind(run(folder, "rnnlm_batch"), "E = ") < 0.2);
+  CHECK(number_behind(run("rnnlm_batch"), "E = ") < 0.2);
 }
 
 TEST_CASE("language models with a class-factored and a hierarchical softmax") {
@@ -127,29 +129,25 @@ TEST_CASE("language models with a class-factored and a hierarchical softmax") {
 }
 
 TEST_CASE("a tagger over words and their characters") {
-  const TemporaryFolder folder;
-  const Result result = run(folder, "tagger");
+  const Result result = run("tagger");
   CHECK(number_behind(result, "accuracy = ") > 0.9);
   CHECK(number_behind(result, "E = ") < 0.4);
 }
 
 TEST_CASE("an encoder and a decoder with attention") {
-  const TemporaryFolder folder;
-  const Result result = run(folder, "encdec_attention");
+  const Result result = run("encdec_attention");
   CHECK(number_behind(result, "right = ") > 60);
   CHECK(number_behind(result, "E = ") < 0.2);
 }
 
 TEST_CASE("a tree-LSTM over s-expressions") {
-  const TemporaryFolder folder;
-  const Result result = run(folder, "treelstm");
+  const Result result = run("treelstm");
   CHECK(contains(result.out, "refused: the tree ends early"));
   CHECK(number_behind(result, "accuracy = ") > 0.95);
 }
 
 TEST_CASE("a variational autoencoder") {
-  const TemporaryFolder folder;
-  const Result result = run(folder, "vae");
+  const Result result = run("vae");
   CHECK(number_behind(result, "E = ") < 0.2 * number_behind(result, "first = "));
   CHECK(number_behind(result, "reconstruction = ") < 0.2);
 }
@@ -162,8 +160,7 @@ TEST_CASE("a class with builders is written and read back") {
 }
 
 TEST_CASE("training through mp.h") {
-  const TemporaryFolder folder;
-  const Result result = run(folder, "multiprocess");
+  const Result result = run("multiprocess");
   CHECK(number_behind(result, "E = ") < 0.01);
   CHECK(number_behind(result, "saved ") > 5);
   CHECK(contains(result.err, "dev: "));
@@ -171,30 +168,26 @@ TEST_CASE("training through mp.h") {
 }
 
 TEST_CASE("a program compiled as C++17, whose loss does no more than DyNet asks for") {
-  const TemporaryFolder folder;
-  const Result result = run(folder, "cxx17");
+  const Result result = run("cxx17");
   CHECK(contains(result.out, "cxx17: saved "));
   CHECK(contains(result.out, ", argmax 1, "));
   CHECK(number_behind(result, "E = ") < 0.01);
 }
 
 TEST_CASE("a classifier of sentences by convolution") {
-  const TemporaryFolder folder;
-  const Result result = run(folder, "textcat");
+  const Result result = run("textcat");
   CHECK(contains(result.out, "gradients right"));
   CHECK(number_behind(result, "right = ") > 180);
 }
 
 TEST_CASE("a parser that computes with the parameters of its stack LSTM") {
-  const TemporaryFolder folder;
-  const Result result = run(folder, "stack_lstm");
+  const Result result = run("stack_lstm");
   const double right = number_behind(result, "right = ");
   CHECK(right >= 0.9 * number_behind(result, " of "));
 }
 
 TEST_CASE("a C interface with copies of everything") {
-  const TemporaryFolder folder;
-  const Result result = run(folder, "c_wrapper");
+  const Result result = run("c_wrapper");
   CHECK(contains(result.out, "W = 2 -1 0.5 3\n"));
   CHECK(number_behind(result, "loss = ") < 1e-4);
 }
@@ -206,15 +199,13 @@ TEST_CASE("a toolkit with its own declarations, dictionary and gradients") {
 }
 
 TEST_CASE("a reinforcement learner that copies weights from net to net") {
-  const TemporaryFolder folder;
-  const Result result = run(folder, "reinforce");
+  const Result result = run("reinforce");
   CHECK(contains(result.out, "right right right right right"));
   CHECK(number_behind(result, "value = ") == Approx(1).margin(0.1));
 }
 
 TEST_CASE("fixtures that write storages, and what they expect to be thrown") {
-  const TemporaryFolder folder;
-  const Result result = run(folder, "fixture");
+  const Result result = run("fixture");
   CHECK(contains(result.out, "0 failures"));
 }
 

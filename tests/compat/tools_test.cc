@@ -33,15 +33,10 @@ Tensor tensor(const Dim& d, const Floats& values) {
   return t;
 }
 
-double mean(const Tensor& t) {
+/// Mean of the elements, or of a power of them.
+double mean(const Tensor& t, int power = 1) {
   double sum = 0;
-  for (const float x : as_vector(t)) sum += x;
-  return sum / static_cast<double>(t.d.size());
-}
-
-double mean_square(const Tensor& t) {
-  double sum = 0;
-  for (const float x : as_vector(t)) sum += x * x;
+  for (const float x : as_vector(t)) sum += std::pow(x, power);
   return sum / static_cast<double>(t.d.size());
 }
 
@@ -91,13 +86,13 @@ TEST_CASE("TensorTools draws from rndeng") {
   Tensor t = make_tensor(Dim({100, 100}));
   TensorTools::randomize_bernoulli(t, 0.3, 2);
   CHECK(mean(t) == Approx(0.6).margin(0.03));
-  CHECK(mean_square(t) == Approx(1.2).margin(0.06));
+  CHECK(mean(t, 2) == Approx(1.2).margin(0.06));
   TensorTools::randomize_normal(t, 1, 2);
   CHECK(mean(t) == Approx(1).margin(0.08));
-  CHECK(mean_square(t) == Approx(5).margin(0.3));
+  CHECK(mean(t, 2) == Approx(5).margin(0.3));
   TensorTools::randomize_uniform(t, -1, 3);
   CHECK(mean(t) == Approx(1).margin(0.06));
-  CHECK(mean_square(t) == Approx(7.0 / 3).margin(0.1));
+  CHECK(mean(t, 2) == Approx(7.0 / 3).margin(0.1));
   Tensor q = make_tensor(Dim({5, 5}));
   TensorTools::randomize_orthonormal(q, 2);
   for (unsigned i = 0; i < 5; ++i)
