@@ -1,16 +1,5 @@
 // Settings that no training can have are told by name, value and rule, and change nothing.
 
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/train/schedule.h"
-#include "tests/param/plant.h"
-#include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
 namespace arguments_test {
@@ -34,27 +23,35 @@ std::string told(const std::function<void()>& f) {
   return "nothing was thrown";
 }
 
+/// A setting of a trainer's constructor, or of a schedule, and what it cannot be.
+struct Setting {
+  const char* who;
+  const char* name;
+  std::function<void(const ParameterCollection&, real)> make;
+  std::vector<real> bad;
+};
+
 void check(const std::string& message, const std::vector<std::string>& parts) {
   CAPTURE(message);
   for (const std::string& part : parts) CHECK(message.find(part) != std::string::npos);
 }
 
+void check_all(const std::vector<Setting>& settings) {
+  const ParameterCollection pc;
+  for (const Setting& s : settings)
+    for (const real bad : s.bad)
+      check(told([&] { s.make(pc, bad); }), {s.who, s.name, "got", std::to_string(bad)});
+}
+
 }  // namespace
 
 TEST_CASE("constructors of trainers name the setting that cannot be") {
-  ParameterCollection pc;
   using P = const ParameterCollection&;
-  struct Setting {
-    const char* who;
-    const char* name;
-    std::function<void(P, real)> make;
-    std::vector<real> bad;
-  };
   const std::vector<real> rates{kNaN, kInf, -kInf};
   const std::vector<real> fractions{kNaN, kInf, -kInf, -0.1f, 1.0f};
   const std::vector<real> epsilons{kNaN, kInf, -kInf, -1e-8f, 0.0f};
   const std::vector<real> not_negative{kNaN, kInf, -kInf, -0.1f};
-  const std::vector<Setting> settings{
+  check_all({
       {"", "learning_rate", [](P c, real v) { SimpleSGDTrainer(c, v); }, rates},
       {"", "learning_rate", [](P c, real v) { MomentumSGDTrainer(c, v); }, rates},
       {"", "learning_rate", [](P c, real v) { AdagradTrainer(c, v); }, rates},
@@ -90,45 +87,34 @@ TEST_CASE("constructors of trainers name the setting that cannot be") {
        not_negative},
       {"EGTrainer", "mom", [](P c, real v) { EGTrainer(c, 1, v); }, fractions},
       {"EGTrainer", "ne", [](P c, real v) { EGTrainer(c, 1, 0, v); }, {kNaN, kInf, 1, -1}},
-  };
-  for (const Setting& s : settings)
-    for (const real bad : s.bad)
-      check(told([&] { s.make(pc, bad); }), {s.who, s.name, "got " + std::to_string(bad)});
+  });
 }
 
 TEST_CASE("schedules name the number that cannot be") {
   using S = LearningRateSchedule;
-  struct Setting {
-    const char* who;
-    const char* name;
-    std::function<void(real)> make;
-    std::vector<real> bad;
-  };
+  using P = const ParameterCollection&;
   const std::vector<real> rates{kNaN, kInf, -kInf, -0.1f};
-  const std::vector<Setting> settings{
-      {"warm_up", "rate", [](real v) { S::warm_up(v, 3); }, rates},
-      {"inverse_square_root", "rate", [](real v) { S::inverse_square_root(v, 3); }, rates},
-      {"cosine", "rate", [](real v) { S::cosine(v, 3); }, rates},
-      {"cosine", "lowest", [](real v) { S::cosine(1, 3, v); }, rates},
-      {"cyclical", "lowest", [](real v) { S::cyclical(v, 1, 3); }, rates},
-      {"cyclical", "highest", [](real v) { S::cyclical(0, v, 3); }, rates},
-      {"cyclical", "step_size", [](real v) { S::cyclical(0, 1, v); }, {kNaN, kInf, 0, -1}},
-      {"cyclical", "gamma", [](real v) { S::cyclical(0, 1, 3, v); }, {kNaN, kInf, -1, 1.5f}},
-      {"factor", "factor", [](real v) { ReduceOnPlateau{v}; }, {kNaN, kInf, 0, 1, -1}},
-      {"threshold", "threshold", [](real v) { ReduceOnPlateau(0.5f, 1, v); }, rates},
-      {"lowest", "lowest", [](real v) { ReduceOnPlateau(0.5f, 1, 0, v); }, rates},
+  check_all({
+      {"warm_up", "rate", [](P, real v) { S::warm_up(v, 3); }, rates},
+      {"inverse_square_root", "rate", [](P, real v) { S::inverse_square_root(v, 3); }, rates},
+      {"cosine", "rate", [](P, real v) { S::cosine(v, 3); }, rates},
+      {"cosine", "lowest", [](P, real v) { S::cosine(1, 3, v); }, rates},
+      {"cyclical", "lowest", [](P, real v) { S::cyclical(v, 1, 3); }, rates},
+      {"cyclical", "highest", [](P, real v) { S::cyclical(0, v, 3); }, rates},
+      {"cyclical", "step_size", [](P, real v) { S::cyclical(0, 1, v); }, {kNaN, kInf, 0, -1}},
+      {"cyclical", "gamma", [](P, real v) { S::cyclical(0, 1, 3, v); }, {kNaN, kInf, -1, 1.5f}},
+      {"factor", "factor", [](P, real v) { ReduceOnPlateau{v}; }, {kNaN, kInf, 0, 1, -1}},
+      {"threshold", "threshold", [](P, real v) { ReduceOnPlateau(0.5f, 1, v); }, rates},
+      {"lowest", "lowest", [](P, real v) { ReduceOnPlateau(0.5f, 1, 0, v); }, rates},
       {"factor",
        "factor",
-       [](real v) {
+       [](P, real v) {
          ReduceOnPlateau::State s;  // as from a file
          s.factor = v;
          ReduceOnPlateau{s};
        },
        {kNaN, 0, 1}},
-  };
-  for (const Setting& s : settings)
-    for (const real bad : s.bad)
-      check(told([&] { s.make(bad); }), {s.who, s.name, "got", std::to_string(bad)});
+  });
   check(told([] { S::inverse_square_root(1, 0); }), {"inverse_square_root", "warm_up", "got 0"});
   check(told([] { S::cosine(1, 3, 0, 3); }), {"cosine", "updates", "got 3"});
   ParameterCollection pc;
@@ -152,12 +138,7 @@ TEST_CASE("a setting that was made impossible stops an update before anything is
       plant(p, {1, 2});
       plant_row(e, 1, {1, 2});
       const auto all = [&] {
-        auto values = as_vector(p.values());
-        for (auto& part : {table_values(e), as_vector(p.gradients()), e.row_gradient(1)})
-          values.insert(values.end(), part.begin(), part.end());
-        for (auto& s : trainer->state_views())
-          for (const float* a : s.arrays) values.insert(values.end(), a, a + s.dim.size());
-        return values;
+        return std::pair(values_and_state(pc, *trainer), test::all_gradients(pc));
       };
       const auto before = all();
       auto numbers = trainer->numbers();

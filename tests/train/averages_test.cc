@@ -1,14 +1,7 @@
 // Averages together with tables, parameters that join, loading, and starting again.
 
-#include <cmath>
-#include <sstream>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
 #include "dynet-like/io/save.h"
 #include "tests/io/folder.h"
-#include "tests/param/plant.h"
-#include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
 namespace averages_test {
@@ -50,10 +43,7 @@ TEST_CASE("a parameter that joins has the average of having been there") {
       auto p = pc.add_parameters({1}, ParameterInitConst(1.0f), "p");
       SimpleSGDTrainer trainer(pc, 1.0f);
       const double beta = 0.8f;
-      if (kind == MovingAverage::Exponential)
-        trainer.exponential_moving_average(0.8f);
-      else
-        trainer.cumulative_moving_average();
+      begin_average(trainer, kind, 0.8f);
       for (int t = 0; t < 5; ++t) {
         plant(p, {1});
         trainer.update();
@@ -103,21 +93,15 @@ TEST_CASE("another moving average starts again, and so does one after a restart"
             trainers[k]->update();
           }
         };
-        const auto average = [&](Trainer& trainer) {
-          if (kind == MovingAverage::Exponential)
-            trainer.exponential_moving_average(0.5f, 2);
-          else
-            trainer.cumulative_moving_average(2);
-        };
         if (restart)
-          average(*trainers[0]);
+          begin_average(*trainers[0], kind, 0.5f, 2);
         else
           trainers[0]->exponential_moving_average(0.95f, 3);
         for (std::uint64_t t = 1; t <= 13; ++t) step(t);  // one update waits for the next average
         if (restart)
           for (auto& t : trainers) t->restart();
-        average(*trainers[1]);
-        if (!restart) average(*trainers[0]);
+        begin_average(*trainers[1], kind, 0.5f, 2);
+        if (!restart) begin_average(*trainers[0], kind, 0.5f, 2);
         for (std::uint64_t t = 14; t <= 17; ++t) step(t);
         for (auto& t : trainers) t->swap_params_to_moving_average(true, true);
         CHECK(as_vector(parameters[0].values()) == as_vector(parameters[1].values()));

@@ -1,17 +1,7 @@
 // Calls that only look change no bit of training.
 
-#include <cstring>
-#include <functional>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "dynet-like/io/save.h"
-#include "dynet-like/param/storage.h"
 #include "tests/io/folder.h"
-#include "tests/param/plant.h"
-#include "tests/support/catch.h"
+#include "tests/io/model.h"
 #include "tests/train/rules.h"
 
 namespace looking_test {
@@ -64,8 +54,7 @@ struct Model {
     }
     trainer = c.make(pc);
     trainer->sparse_updates_enabled = m.sparse;
-    if (m.average == MovingAverage::Exponential) trainer->exponential_moving_average(0.9f, 2);
-    if (m.average == MovingAverage::Cumulative) trainer->cumulative_moving_average();
+    begin_average(*trainer, m.average, 0.9f, m.average == MovingAverage::Exponential ? 2 : 1);
   }
 
   // A backward pass, as graphs make them: adds to what it uses.
@@ -101,13 +90,7 @@ struct Model {
       trainer->update();
       look(*this);
     }
-    std::vector<float> all;
-    const auto add = [&](const float* v, std::size_t n) { all.insert(all.end(), v, v + n); };
-    for (const Parameter& p : pc.parameters_list()) add(p.values().v, 5);
-    for (const LookupParameter& p : pc.lookup_parameters_list())
-      for (unsigned row = 0; row < 6; ++row) add(p.row(row).v, 3);
-    for (const auto& s : trainer->state_views())
-      for (const float* a : s.arrays) add(a, s.dim.size());
+    std::vector<float> all = values_and_state(pc, *trainer);
     for (const auto& [name, number] : trainer->numbers())
       if (name != "clips") all.push_back(static_cast<float>(number));
     return all;
@@ -184,10 +167,6 @@ const std::vector<Look> kLooks{
        dynet::save(folder / "m", m.pc, *m.trainer);
      }},
 };
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
 
 }  // namespace
 

@@ -1,17 +1,5 @@
 // Averages, schedules, subsets, batches that are skipped.
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <sstream>
-#include <string>
-#include <tuple>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/train/schedule.h"
-#include "tests/param/plant.h"
-#include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
 namespace options_test {
@@ -19,15 +7,6 @@ namespace options_test {
 using namespace dynet;
 
 namespace {
-
-std::string what(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 /// For each loss R where it lowers the rate, a dot where not.
 std::string observed(ReduceOnPlateau& plateau, Trainer& trainer,
@@ -41,22 +20,18 @@ std::string observed(ReduceOnPlateau& plateau, Trainer& trainer,
 
 TEST_CASE("moving averages are those of the books") {
   for (const TrainerCase& c : trainer_cases())
-    for (const bool exponential : {true, false})
+    for (const MovingAverage kind : {MovingAverage::Exponential, MovingAverage::Cumulative})
       for (const std::uint64_t every : {1u, 3u})
         for (const bool corrected : {true, false}) {
-          CAPTURE(c.name, exponential, every, corrected);
+          CAPTURE(c.name, kind, every, corrected);
           ParameterCollection pc(0.001f);
           auto p = pc.add_parameters({4}, ParameterInitFromVector(first_values(c, 4, 1)), "p");
           auto e = pc.add_lookup_parameters(3, {2}, ParameterInitConst(0.5f), "e");
           auto trainer = c.make(pc);
           CHECK(trainer->moving_average() == MovingAverage::None);
           const float beta = 0.8f;
-          if (exponential)
-            trainer->exponential_moving_average(beta, every);
-          else
-            trainer->cumulative_moving_average(every);
-          CHECK(trainer->moving_average() ==
-                (exponential ? MovingAverage::Exponential : MovingAverage::Cumulative));
+          begin_average(*trainer, kind, beta, every);
+          CHECK(trainer->moving_average() == kind);
           std::vector<double> mean(10), sum(10);
           double count = 0;
           for (std::uint64_t t = 1; t <= 20; ++t) {
@@ -65,30 +40,25 @@ TEST_CASE("moving averages are those of the books") {
             trainer->update();
             if (t % every) continue;
             ++count;
-            auto w = as_vector(p.values());
-            const auto rows = table_values(e);
-            w.insert(w.end(), rows.begin(), rows.end());
+            const std::vector<float> w = test::all_values(pc);
             for (std::size_t i = 0; i < 10; ++i) {
               mean[i] =
                   static_cast<double>(beta) * mean[i] + (1 - static_cast<double>(beta)) * w[i];
               sum[i] += w[i];
             }
           }
-          const auto before = as_vector(p.values());
-          const auto rows_before = table_values(e);
+          const std::vector<float> before = test::all_values(pc);
           trainer->swap_params_to_moving_average(true, corrected);
-          auto got = as_vector(p.values());
-          const auto rows = table_values(e);
-          got.insert(got.end(), rows.begin(), rows.end());
+          const std::vector<float> got = test::all_values(pc);
           const double correction =
               corrected ? 1 - std::pow(static_cast<double>(beta), count) : 1.0;
           for (std::size_t i = 0; i < 10; ++i)
-            CHECK(got[i] == Approx(exponential ? mean[i] / correction : sum[i] / count)
-                                .epsilon(1e-5)
-                                .margin(1e-6));
+            CHECK(got[i] ==
+                  Approx(kind == MovingAverage::Exponential ? mean[i] / correction : sum[i] / count)
+                      .epsilon(1e-5)
+                      .margin(1e-6));
           trainer->swap_params_to_weights();
-          CHECK(as_vector(p.values()) == before);
-          CHECK(table_values(e) == rows_before);
+          CHECK(test::all_values(pc) == before);
         }
 }
 
@@ -96,8 +66,8 @@ TEST_CASE("while averages are swapped in, nothing else happens") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, ParameterInitConst(1.0f), "p");
   SimpleSGDTrainer trainer(pc, 1.0f);
-  CHECK(what([&] { trainer.swap_params_to_moving_average(); }).find("no moving average yet") !=
-        std::string::npos);
+  CHECK_THROWS_WITH(trainer.swap_params_to_moving_average(),
+                    Catch::Contains("no moving average yet"));
   CHECK_THROWS_AS(trainer.swap_params_to_weights(), ArgumentError);
   trainer.cumulative_moving_average();
   CHECK_THROWS_AS(trainer.swap_params_to_moving_average(), ArgumentError);
@@ -108,13 +78,12 @@ TEST_CASE("while averages are swapped in, nothing else happens") {
   trainer.swap_params_to_moving_average();
   CHECK(as_vector(p.values()) == std::vector<float>{-0.5f, 1});
   plant(p, {1, 0});
-  const std::string swapped = "swap_params_to_weights first";
   std::stringstream out;
   for (const std::function<void()>& f : std::vector<std::function<void()>>{
            [&] { trainer.update(); }, [&] { trainer.restart(); },
            [&] { trainer.swap_params_to_moving_average(); }, [&] { trainer.state_views(); },
            [&] { trainer.save(out); }, [&] { trainer.cumulative_moving_average(); }})
-    CHECK(what(f).find(swapped) != std::string::npos);
+    CHECK_THROWS_WITH(f(), Catch::Contains("swap_params_to_weights first"));
   CHECK(trainer.updates == 2);
   trainer.swap_params_to_weights();
   trainer.update();  // the gradient was kept

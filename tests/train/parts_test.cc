@@ -1,16 +1,8 @@
 // The parts of a trainer, each with input made by hand.
 
-#include <limits>
-#include <sstream>
-#include <vector>
-
 #include "dynet-like/base/workers.h"
-#include "dynet-like/train/averaging.h"
-#include "dynet-like/train/counters.h"
 #include "dynet-like/train/update.h"
 #include "dynet-like/train/update_loops.h"
-#include "tests/param/plant.h"
-#include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
 namespace parts_test {

@@ -1,18 +1,9 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "dynet-like/base/random.h"
-#include "dynet-like/train/adam.h"
-#include "dynet-like/train/adaptive.h"
-#include "dynet-like/train/exponentiated.h"
 #include "dynet-like/train/sgd.h"
+#include "tests/param/plant.h"
+#include "tests/support/all_values.h"
+#include "tests/support/prelude.h"
 
 namespace dynet {
 
@@ -21,6 +12,22 @@ inline std::vector<float> random_values(std::size_t n, std::uint64_t key, float 
   std::vector<float> values(n);
   for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<float>(random.normal(i)) * scale;
   return values;
+}
+
+/// The values of all parameters and tables, then the state of a trainer.
+inline std::vector<float> values_and_state(const ParameterCollection& pc, const Trainer& trainer) {
+  std::vector<float> all = test::all_values(pc);
+  for (const Trainer::StateView& s : trainer.state_views())
+    for (const float* a : s.arrays) all.insert(all.end(), a, a + s.dim.size());
+  return all;
+}
+
+inline void begin_average(Trainer& trainer, MovingAverage kind, float beta,
+                          std::uint64_t every = 1) {
+  if (kind == MovingAverage::Exponential)
+    trainer.exponential_moving_average(beta, every);
+  else if (kind == MovingAverage::Cumulative)
+    trainer.cumulative_moving_average(every);
 }
 
 /// A parameter or a row of a table, and what the papers say happens to it, in double.

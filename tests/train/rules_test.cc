@@ -2,21 +2,9 @@
 
 #include "tests/train/rules.h"
 
-#include <cstring>
-#include <sstream>
-#include <utility>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
 #include "dynet-like/base/workers.h"
-#include "dynet-like/graph/computation_graph.h"
-#include "dynet-like/io/save.h"
-#include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
 #include "tests/io/folder.h"
-#include "tests/param/plant.h"
-#include "tests/support/catch.h"
+#include "tests/io/model.h"
 
 namespace rules_test {
 
@@ -29,22 +17,6 @@ std::vector<double> doubles(const std::vector<float>& x) { return {x.begin(), x.
 void check_close(const float* got, const std::vector<double>& want, double tolerance) {
   for (std::size_t i = 0; i < want.size(); ++i)
     REQUIRE(got[i] == Approx(want[i]).epsilon(tolerance).margin(tolerance));
-}
-
-std::vector<float> everything(const ParameterCollection& pc, const Trainer& trainer) {
-  std::vector<float> all;
-  for (const Parameter& p : pc.parameters_list())
-    for (float x : as_vector(p.values())) all.push_back(x);
-  for (const LookupParameter& p : pc.lookup_parameters_list())
-    for (const Tensor& row : p.values())
-      for (float x : as_vector(row)) all.push_back(x);
-  for (const Trainer::StateView& s : trainer.state_views())
-    for (const float* a : s.arrays) all.insert(all.end(), a, a + s.dim.size());
-  return all;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 struct Model {
@@ -65,6 +37,7 @@ struct Model {
     if (t % 3 == 0) plant(q, random_values(3, 10 * t + 2, 0.3f));
     trainer->update();
   }
+  std::vector<float> everything() const { return values_and_state(pc, *trainer); }
 };
 
 }  // namespace
@@ -189,8 +162,8 @@ TEST_CASE("any trainer goes on from a file, and from text, as if nothing had bee
         two.step(t);
         three.step(t);
       }
-      CHECK(same_bits(everything(one.pc, *one.trainer), everything(two.pc, *two.trainer)));
-      CHECK(same_bits(everything(one.pc, *one.trainer), everything(three.pc, *three.trainer)));
+      CHECK(same_bits(one.everything(), two.everything()));
+      CHECK(same_bits(one.everything(), three.everything()));
       if (averages) {
         one.trainer->swap_params_to_moving_average();
         three.trainer->swap_params_to_moving_average();
@@ -214,11 +187,11 @@ TEST_CASE("a copy of any trainer goes on where the trainer is") {
       }
       const auto original = std::exchange(two.trainer, c.make.copy(*two.trainer));
       CHECK(two.trainer->numbers() == one.trainer->numbers());
-      CHECK(same_bits(everything(one.pc, *one.trainer), everything(two.pc, *two.trainer)));
+      CHECK(same_bits(one.everything(), two.everything()));
       for (std::uint64_t t = 7; t < 20; ++t)
         for (Model* m : {&one, &two}) m->step(t);
       CHECK(two.trainer->numbers() == one.trainer->numbers());
-      CHECK(same_bits(everything(one.pc, *one.trainer), everything(two.pc, *two.trainer)));
+      CHECK(same_bits(one.everything(), two.everything()));
       CHECK(original->updates == 7);
       for (Model* m : {&one, &two}) m->trainer->swap_params_to_moving_average();
       CHECK(as_vector(one.p.values()) == as_vector(two.p.values()));
@@ -268,7 +241,7 @@ TEST_CASE("any trainer gives the same bits on any number of threads") {
       if (threads) m.trainer->set_workers(&workers);
       m.trainer->cumulative_moving_average();
       for (std::uint64_t t = 0; t < 3; ++t) m.step(t);
-      const auto got = everything(m.pc, *m.trainer);
+      const auto got = m.everything();
       if (expected.empty()) expected = got;
       CHECK(same_bits(got, expected));
     }

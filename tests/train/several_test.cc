@@ -1,14 +1,5 @@
 // Several trainers of one collection, trainers of parts, collections that grow or go.
 
-#include <cmath>
-#include <cstring>
-#include <memory>
-#include <optional>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
-#include "tests/param/plant.h"
-#include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
 namespace several_test {
@@ -18,13 +9,6 @@ using namespace dynet;
 namespace {
 
 constexpr unsigned kRows = 6, kSize = 3;
-
-std::vector<float> seen(const LookupParameter& e) {
-  std::vector<float> all;
-  for (const Tensor& row : e.values())
-    for (float x : as_vector(row)) all.push_back(x);
-  return all;
-}
 
 LookupParameter add_table(ParameterCollection& pc, const TrainerCase& c, const char* name) {
   auto e = pc.add_lookup_parameters(kRows, {kSize}, name);
@@ -71,7 +55,7 @@ TEST_CASE("trainers of parts of one tree are as trainers of trees of their own")
       }
       for (std::size_t k : {0u, 1u}) {
         CHECK(as_vector(p[k].values()) == as_vector(q[k].values()));
-        CHECK(seen(e[k]) == seen(f[k]));
+        CHECK(table_values(e[k]) == table_values(f[k]));
       }
     }
 }
@@ -107,7 +91,7 @@ TEST_CASE("a collection grows while a trainer lives") {
       }
       for (std::size_t k = 0; k < grown.size(); ++k) {
         CHECK(as_vector(grown[k].values()) == as_vector(there[k].values()));
-        CHECK(seen(tables[k]) == seen(tables_there[k]));
+        CHECK(table_values(tables[k]) == table_values(tables_there[k]));
       }
     }
 }
@@ -144,7 +128,8 @@ TEST_CASE("trainers, collections and handles may go in any order") {
           pc.reset();
           sub.reset();
         }
-        for (float x : seen(e)) CHECK(std::isfinite(x));
+        for (const Tensor& row : e.values())
+          for (float x : as_vector(row)) CHECK(std::isfinite(x));
       }
 }
 

@@ -1,11 +1,5 @@
 // Rows of tables that were not used: they stay, or follow the rule with a gradient of zero.
 
-#include <set>
-#include <string>
-#include <vector>
-
-#include "tests/param/plant.h"
-#include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
 namespace sparse_test {

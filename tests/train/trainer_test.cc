@@ -1,14 +1,4 @@
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/train/adam.h"
-#include "dynet-like/train/sgd.h"
-#include "tests/param/plant.h"
-#include "tests/support/catch.h"
+#include "dynet-like/train/update_loops.h"
 #include "tests/train/rules.h"
 
 namespace trainer_test {
@@ -170,14 +160,7 @@ TEST_CASE("a gradient that is not finite is refused by name and nothing changes"
         plant(q, {1, 2, 3});
         plant_row(e, 2, {1, 2});
         trainer->update();
-        const auto values = [&] {
-          auto all = as_vector(p.values());
-          for (auto& part : {as_vector(q.values()), table_values(e)})
-            all.insert(all.end(), part.begin(), part.end());
-          for (auto& s : trainer->state_views())
-            for (const float* a : s.arrays) all.insert(all.end(), a, a + s.dim.size());
-          return all;
-        };
+        const auto values = [&] { return values_and_state(pc, *trainer); };
         const auto before = values();
         const auto numbers = trainer->numbers();
         plant(p, {1, 2, 3});
