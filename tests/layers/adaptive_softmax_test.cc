@@ -6,20 +6,10 @@ namespace adaptive_softmax_test {
 using namespace dynet;
 using naive::kRep;
 using naive::numbers;
+using naive::softmax_of;
 using naive::Vector;
 
 namespace {
-
-Vector softmax_of(const Vector& scores) {
-  Vector p;
-  double total = 0;
-  for (const double s : scores) {
-    p.push_back(std::exp(s));
-    total += p.back();
-  }
-  for (double& x : p) x /= total;
-  return p;
-}
 
 /// As the paper writes it, from the parameters one after another.
 std::map<unsigned, double> distribution(const AdaptiveSoftmaxBuilder& softmax, const Vector& rep) {

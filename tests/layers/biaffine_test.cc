@@ -1,7 +1,4 @@
-#include <boost/archive/text_iarchive.hpp>
-#include <boost/archive/text_oarchive.hpp>
-
-#include "tests/layers/naive.h"
+#include "tests/layers/naive_transformer.h"
 
 namespace biaffine_test {
 
@@ -21,12 +18,6 @@ std::vector<Expression> inputs(ComputationGraph& cg, const std::vector<std::vect
   for (const std::vector<float>& x : xs)
     all.push_back(input(cg, Dim({static_cast<unsigned>(x.size())}), x));
   return all;
-}
-
-/// Every parameter away from where it begins.
-void spread(ParameterCollection& model) {
-  unsigned seed = 100;
-  for (Parameter p : model.parameters_list()) p.set_value(naive::numbers(p.dim().size(), seed++));
 }
 
 /// By its formula.
@@ -55,7 +46,7 @@ TEST_CASE("biaffine scorer: the scores of its formula") {
       ParameterCollection model;
       BiaffineScorer scorer(model, settings);
       CHECK(model.parameters_list().size() == (bias ? 4 : 2));
-      spread(model);
+      naive::spread(model, 100);
       ComputationGraph cg;
       scorer.new_graph(cg);
       const auto hs = some_vectors(4, 3, 1), ds = some_vectors(2, 2, 20);
@@ -85,7 +76,7 @@ TEST_CASE("biaffine scorer: gradients, and none without update") {
   ParameterCollection model;
   BiaffineScorer arcs(model, {3, 2}), labels(model, {2, 3, 4});
   Parameter x = model.add_parameters({3}), y = model.add_parameters({2});
-  spread(model);
+  naive::spread(model, 100);
   const auto loss = [&](ComputationGraph& cg, bool update) {
     arcs.new_graph(cg, update);
     labels.new_graph(cg, update);
@@ -132,19 +123,8 @@ TEST_CASE("biaffine scorer: begins without a preference for a head alone") {
 }
 
 TEST_CASE("biaffine scorer: settings are saved") {
-  std::stringstream file;
-  {
-    const BiaffineScorer::Settings settings{3, 2, 5, false};
-    boost::archive::text_oarchive archive(file);
-    archive << settings;
-  }
-  BiaffineScorer::Settings loaded;
-  boost::archive::text_iarchive archive(file);
-  archive >> loaded;
-  CHECK(loaded.heads == 3);
-  CHECK(loaded.dependents == 2);
-  CHECK(loaded.outputs == 5);
-  CHECK(!loaded.dependent_bias);
+  const auto s = naive::saved(BiaffineScorer::Settings{3, 2, 5, false});
+  CHECK((s.heads == 3 && s.dependents == 2 && s.outputs == 5 && !s.dependent_bias));
 }
 
 }  // namespace biaffine_test

@@ -17,6 +17,14 @@ Vector each(std::size_t n, F f) {
   return y;
 }
 
+/// One of a batch of vectors.
+inline Vector element(const std::vector<float>& x, unsigned size, unsigned b) {
+  return to_double(part(x, b * size, (b + 1) * size));
+}
+inline std::vector<float> element(const dynet::Expression& x, unsigned b) {
+  return as_vector(x.value().batch_elem(b));
+}
+
 /// Variational masks by layer; none: no dropout.
 struct CellMasks : Masks {
   std::vector<Vector> cell;

@@ -9,6 +9,7 @@ namespace cells_test {
 
 using namespace dynet;
 using naive::difference;
+using naive::element;
 using naive::numbers;
 using naive::State;
 using naive::Vector;
@@ -70,13 +71,6 @@ std::vector<Network> kinds() {
           {"FastLSTM", make<FastLSTMBuilder>, peephole(true, false)},
           {"DeepLSTM", make<DeepLSTMBuilder>, peephole(false, true), 2, true},
           {"GRU", make<GRUBuilder>, gru, 1}};
-}
-
-Vector element(const std::vector<float>& x, unsigned size, unsigned b) {
-  return Vector(x.begin() + b * size, x.begin() + (b + 1) * size);
-}
-std::vector<float> element(const Expression& x, unsigned b) {
-  return as_vector(x.value().batch_elem(b));
 }
 
 Vector output(const Network& kind, const State& s) {

@@ -43,10 +43,7 @@ std::vector<ScoredTags> all_sequences(const ChainScores& s) {
   }
   for (ScoredTags& y : all)
     if (s.length > 0) y.score += static_cast<double>(s.stop[y.tags.back()]);
-  all.erase(std::remove_if(
-                all.begin(), all.end(),
-                [](const ScoredTags& y) { return !(y.score > static_cast<double>(kForbidden)); }),
-            all.end());
+  std::erase_if(all, [](const ScoredTags& y) { return y.score == double(kForbidden); });
   std::stable_sort(all.begin(), all.end(),
                    [](const ScoredTags& a, const ScoredTags& b) { return a.score > b.score; });
   return all;

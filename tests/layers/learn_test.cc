@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "tests/support/all_values.h"
 #include "tests/support/prelude.h"
 
 namespace learn_test {
@@ -179,11 +180,7 @@ TEST_CASE("a minibatch has the loss and the gradients of its sentences") {
   LanguageModel m;
   const std::vector<std::size_t> from{0, 9, 31, 60};
   const auto gradients = [&] {
-    std::vector<float> all;
-    for (const Parameter& p : m.pc.parameters_list())
-      for (float x : as_vector(p.gradients())) all.push_back(x);
-    for (unsigned i = 0; i < 27; ++i)
-      for (float x : m.letters.row_gradient(i)) all.push_back(x);
+    const std::vector<float> all = test::all_gradients(m.pc);
     m.pc.reset_gradient();
     return all;
   };

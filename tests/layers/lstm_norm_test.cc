@@ -1,4 +1,4 @@
-#include "tests/layers/naive.h"
+#include "tests/layers/cells.h"
 
 namespace lstm_norm_test {
 
@@ -17,23 +17,16 @@ Numbers normalized(Numbers v, const Numbers& gain, const Numbers& bias) {
   return v;
 }
 
-// Parameters away from where the constructor puts them, so that each one counts.
-void spread(VanillaLSTMBuilder& lstm) {
-  unsigned seed = 1;
-  for (Parameter p : lstm.get_parameter_collection().parameters_list())
-    p.set_value(naive::numbers(static_cast<unsigned>(p.dim().size()), seed++));
-}
-
 }  // namespace
 
 TEST_CASE("an LSTM with layer normalization computes what the paper says") {
   const unsigned in = 3, hidden = 4;
   ParameterCollection pc;
   VanillaLSTMBuilder lstm(1, in, hidden, pc, true, 0.5f);
-  spread(lstm);
+  naive::spread(pc);
   const std::vector<Parameter> p = lstm.get_parameter_collection().parameters_list();
   REQUIRE(p.size() == 9);
-  const auto w = [&](unsigned k) { return naive::to_double(as_vector(p[k].values())); };
+  const auto w = [&](unsigned k) { return naive::values(p[k]); };
   ComputationGraph g;
   lstm.new_graph(g);
   lstm.start_new_sequence();
@@ -63,7 +56,7 @@ TEST_CASE("an LSTM with layer normalization computes what the paper says") {
 TEST_CASE("an LSTM with layer normalization has right gradients, batched or not") {
   ParameterCollection pc;
   VanillaLSTMBuilder lstm(2, 3, 4, pc, true);
-  spread(lstm);
+  naive::spread(pc);
   for (const unsigned batch : {1u, 3u}) {
     ComputationGraph g;
     lstm.new_graph(g);

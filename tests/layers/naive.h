@@ -35,6 +35,20 @@ inline Vector masked(Vector a, const Vector& mask) {
   return a;
 }
 
+inline Vector softmax_of(Vector scores) {
+  double total = 0;
+  for (double& x : scores) total += x = std::exp(x);
+  for (double& x : scores) x /= total;
+  return scores;
+}
+
+/// x[from], ..., x[to - 1].
+template <class T>
+std::vector<T> part(const std::vector<T>& x, std::size_t from, std::size_t to) {
+  return {x.begin() + static_cast<std::ptrdiff_t>(from),
+          x.begin() + static_cast<std::ptrdiff_t>(to)};
+}
+
 /// The state of all layers.
 struct State {
   std::vector<Vector> c, h;
@@ -105,7 +119,8 @@ void throws_here(F&& use, const std::string& part, unsigned line) {
 }
 
 /// The largest difference.
-inline double difference(const Vector& a, const std::vector<float>& b) {
+template <class T>
+double difference(const Vector& a, const std::vector<T>& b) {
   if (a.size() != b.size()) return INFINITY;
   double worst = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -16,8 +16,7 @@ using Matrix = std::vector<Vector>;
 inline Matrix columns_of(const std::vector<float>& x, std::size_t size) {
   Matrix columns;
   for (std::size_t i = 0; i < x.size(); i += size)
-    columns.emplace_back(x.begin() + static_cast<std::ptrdiff_t>(i),
-                         x.begin() + static_cast<std::ptrdiff_t>(i + size));
+    columns.push_back(to_double(part(x, i, i + size)));
   return columns;
 }
 inline double difference(const Matrix& a, const std::vector<float>& b) {

@@ -4,6 +4,7 @@ namespace rnn_test {
 
 using namespace dynet;
 using naive::difference;
+using naive::element;
 using naive::numbers;
 using naive::State;
 using naive::throws_here;
@@ -26,8 +27,7 @@ TEST_CASE("a simple RNN with auxiliary inputs computes what the textbook says") 
           for (unsigned l = 0; l < layers; ++l) {
             const std::vector<float> x = numbers(hidden * batch, 100 + l);
             h0.push_back(input(g, Dim({hidden}, batch), x));
-            for (unsigned b = 0; b < batch; ++b)
-              states[b].h.emplace_back(x.begin() + b * hidden, x.begin() + (b + 1) * hidden);
+            for (unsigned b = 0; b < batch; ++b) states[b].h.push_back(element(x, hidden, b));
           }
         rnn.start_new_sequence(h0);
         for (unsigned t = 0; t < 4; ++t) {
@@ -38,17 +38,14 @@ TEST_CASE("a simple RNN with auxiliary inputs computes what the textbook says") 
                                    ? rnn.add_auxiliary_input(e, input(g, Dim({hidden}, batch), a))
                                    : rnn.add_input(e);
           for (unsigned b = 0; b < batch; ++b) {
-            const naive::Vector xb(x.begin() + b * in, x.begin() + (b + 1) * in);
-            const naive::Vector ab(a.begin() + b * hidden, a.begin() + (b + 1) * hidden);
-            states[b] = naive::rnn_step(rnn, layers, hidden, true, states[b], xb,
-                                        auxiliary ? ab : naive::Vector());
-            CHECK(difference(states[b].h.back(), as_vector(y.value().batch_elem(b))) < 2e-6);
+            states[b] = naive::rnn_step(rnn, layers, hidden, true, states[b], element(x, in, b),
+                                        auxiliary ? element(a, hidden, b) : naive::Vector());
+            CHECK(difference(states[b].h.back(), element(y, b)) < 2e-6);
           }
         }
         for (unsigned b = 0; b < batch; ++b)
           for (unsigned l = 0; l < layers; ++l)
-            CHECK(difference(states[b].h[l], as_vector(rnn.final_h()[l].value().batch_elem(b))) <
-                  2e-6);
+            CHECK(difference(states[b].h[l], element(rnn.final_h()[l], b)) < 2e-6);
       }
 }
 
@@ -97,21 +94,16 @@ TEST_CASE("steps make a tree") {
     copy.new_graph(h);
     copy.start_new_sequence();
     for (int k : path) copy.add_input(input(h, {2}, {0.3f * static_cast<float>(k), -1}));
-    return as_vector(copy.back().value());
+    return naive::to_double(as_vector(copy.back().value()));
   };
   // Which products are made together, and so in which order a sum is added up, depends on the
   // graph.
-  const auto close = [](const std::vector<float>& p, const std::vector<float>& q) {
-    float worst = 0;
-    for (std::size_t i = 0; i < p.size(); ++i) worst = std::max(worst, std::abs(p[i] - q[i]));
-    return p.size() == q.size() && worst < 1e-6f;
-  };
-  CHECK(close(as_vector(a.value()), alone({1})));
-  CHECK(close(as_vector(ab.value()), alone({1, 2})));
-  CHECK(close(as_vector(abc.value()), alone({1, 2, 3})));
-  CHECK(close(as_vector(ac.value()), alone({1, 3})));
-  CHECK(close(as_vector(acd.value()), alone({1, 3, 4})));
-  CHECK(close(as_vector(c.value()), alone({3})));
+  CHECK(difference(alone({1}), as_vector(a.value())) < 1e-6);
+  CHECK(difference(alone({1, 2}), as_vector(ab.value())) < 1e-6);
+  CHECK(difference(alone({1, 2, 3}), as_vector(abc.value())) < 1e-6);
+  CHECK(difference(alone({1, 3}), as_vector(ac.value())) < 1e-6);
+  CHECK(difference(alone({1, 3, 4}), as_vector(acd.value())) < 1e-6);
+  CHECK(difference(alone({3}), as_vector(c.value())) < 1e-6);
 
   // Back along the branch taken, not in the order of creation.
   CHECK(lstm.state() == 5);

@@ -321,9 +321,7 @@ TEST_CASE("networks in both directions and of characters ask for a graph after a
   tree.start_new_sequence();
   tree.add_input(0, {}, bench.x(1, kHidden));
   CHECK_THROWS_AS(tree.add_input(1, {0}, bench.stale), Error);
-  const std::vector<double> got = use(bench.g);
-  REQUIRE(got.size() == expected.size());
-  for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(expected[i]).margin(1e-6));
+  CHECK(difference(expected, use(bench.g)) < 2e-6);
 }
 
 namespace {
@@ -350,17 +348,12 @@ void check_tree(unsigned in, N... n) {
     return all;
   };
   const auto before = state();
+  const std::vector<int> leaves{0, 1}, unknown{0, 7};
   const std::vector<std::function<void()>> mistakes{
-      [&] {
-        b.add_input(3, {0, 1}, bench.x(1, in + 1));
-      },
-      [&] {
-        b.add_input(3, {0, 1}, bench.stale);
-      },
+      [&] { b.add_input(3, leaves, bench.x(1, in + 1)); },
+      [&] { b.add_input(3, leaves, bench.stale); },
       [&] { b.add_input(3, {}, bench.x(1, in + 1)); },
-      [&] {
-        b.add_input(3, {0, 7}, bench.x(1, in));
-      },
+      [&] { b.add_input(3, unknown, bench.x(1, in)); },
       [&] { b.add_input(3, {}, Expression()); },
       [&] { b.add_input(2, {}, bench.x(1, in)); },
       [&] { b.add_input(-1, {}, bench.x(1, in)); },
@@ -372,9 +365,7 @@ void check_tree(unsigned in, N... n) {
     CHECK(state() == before);
     CHECK_THROWS_AS(b.get_h(3), ArgumentError);
   }
-  const std::vector<double> again = build(3);
-  for (std::size_t i = 0; i < again.size(); ++i)
-    CHECK(again[i] == Approx(expected[i]).margin(1e-6));
+  CHECK(difference(expected, build(3)) < 2e-6);
   if (std::is_same_v<Builder, BidirectionalTreeLSTMBuilder>) return;
   CheckingGraph checking;
   const auto now = state();
@@ -383,8 +374,7 @@ void check_tree(unsigned in, N... n) {
     CHECK_THROWS_AS(b.new_graph(checking.g), NumericError);
     CHECK(state() == now);
   });
-  const std::vector<double> last = build(6);
-  for (std::size_t i = 0; i < last.size(); ++i) CHECK(last[i] == Approx(expected[i]).margin(1e-6));
+  CHECK(difference(expected, build(6)) < 2e-6);
 }
 
 }  // namespace
@@ -414,23 +404,17 @@ TEST_CASE("a softmax layer stays in its graph when it cannot be put into another
     };
     const std::vector<double> expected = use();
     CheckingGraph checking;
-    const auto check = [&] {
-      const std::vector<double> got = use();
-      REQUIRE(got.size() == expected.size());
-      for (std::size_t i = 0; i < got.size(); ++i)
-        CHECK(got[i] == Approx(expected[i]).margin(1e-6));
-    };
     with_bad_parameters(b->get_parameter_collection(), [&](std::size_t) {
       CHECK_THROWS_AS(b->new_graph(checking.g), NumericError);
     });
-    check();
+    CHECK(difference(expected, use()) < 1e-5);
     const unsigned unknown = 9;
     CHECK_THROWS_AS(b->neg_log_softmax(bench.x(1), unknown), Error);
     CHECK_THROWS_AS(b->neg_log_softmax(bench.x(1, kIn, 2), {1, 2, 3}), Error);
     CHECK_THROWS_AS(b->full_logits(bench.x(1, kIn + 1)), Error);
     CHECK_THROWS_AS(b->full_logits(bench.stale), Error);
     CHECK_THROWS_AS(b->sample(bench.x(1, kIn, 2)), ArgumentError);
-    check();
+    CHECK(difference(expected, use()) < 1e-5);
   }
 }
 
@@ -459,15 +443,12 @@ TEST_CASE("a builder that cannot be made leaves the collection as it was") {
   fails([&] { UnidirectionalTreeLSTMBuilder(1, 2, 3, pc); });
   fails([&] { BidirectionalTreeLSTMBuilder(1, 3, 3, pc); });
   // The names are those of a collection in which nothing was tried.
-  CHECK(SimpleRNNBuilder(1, 2, 3, pc).get_parameter_collection().get_fullname() ==
-        "/simple-rnn-builder/");
-  CHECK(VanillaLSTMBuilder(1, 2, 3, pc).get_parameter_collection().get_fullname() ==
-        "/vanilla-lstm-builder/");
-  CHECK(GRUBuilder(1, 2, 3, pc).get_parameter_collection().get_fullname() == "/gru-builder/");
-  CHECK(FastLSTMBuilder(1, 2, 3, pc).get_parameter_collection().get_fullname() ==
-        "/fast-lstm-builder/");
-  CHECK(BiRNNBuilder<GRUBuilder>(1, 2, 4, pc).get_parameter_collection().get_fullname() ==
-        "/bi-rnn-builder/");
+  const auto name = [](const auto& b) { return b.get_parameter_collection().get_fullname(); };
+  CHECK(name(SimpleRNNBuilder(1, 2, 3, pc)) == "/simple-rnn-builder/");
+  CHECK(name(VanillaLSTMBuilder(1, 2, 3, pc)) == "/vanilla-lstm-builder/");
+  CHECK(name(GRUBuilder(1, 2, 3, pc)) == "/gru-builder/");
+  CHECK(name(FastLSTMBuilder(1, 2, 3, pc)) == "/fast-lstm-builder/");
+  CHECK(name(BiRNNBuilder<GRUBuilder>(1, 2, 4, pc)) == "/bi-rnn-builder/");
 }
 
 TEST_CASE("noise falls on every weight of an LSTM, the bias too") {
@@ -530,12 +511,10 @@ TEST_CASE("rates that cannot be are told by every builder, which keeps those tha
       CHECK(told([&] { b->set_dropout(bad); }) == rule);
       CHECK(told([&] { b->set_dropout(0.1f, bad); }) == rule);
     }
-    if (!(bad >= 1 && bad <= 2))
-      CHECK(told([&] { lstm.set_weightnoise(bad); }).find("got " + std::to_string(bad)) !=
-            std::string::npos);
-    if (!(bad >= 1 && bad <= 2))
-      CHECK(told([&] { sparse.set_sparsity(bad); }).find("got " + std::to_string(bad)) !=
-            std::string::npos);
+    if (bad >= 1 && bad <= 2) continue;
+    const auto names_rate = Catch::Contains("got " + std::to_string(bad));
+    CHECK_THAT(told([&] { lstm.set_weightnoise(bad); }), names_rate);
+    CHECK_THAT(told([&] { sparse.set_sparsity(bad); }), names_rate);
   }
   // None of them drops anything now.
   ComputationGraph g;

@@ -35,11 +35,9 @@ Vector scores_of(const SampledSoftmaxBuilder& softmax, const Vector& rep) {
 }
 
 std::map<unsigned, double> distribution(const SampledSoftmaxBuilder& softmax, const Vector& rep) {
-  const Vector scores = scores_of(softmax, rep);
-  double total = 0;
-  for (const double s : scores) total += std::exp(s);
+  const Vector all = naive::softmax_of(scores_of(softmax, rep));
   std::map<unsigned, double> p;
-  for (unsigned c = 0; c < scores.size(); ++c) p[c] = std::exp(scores[c]) / total;
+  for (unsigned c = 0; c < all.size(); ++c) p[c] = all[c];
   return p;
 }
 
@@ -125,7 +123,7 @@ TEST_CASE("sampled softmax: losses are their formulas, for words that were drawn
       REQUIRE((losses.size() == 2 && nce.size() == 2));
       for (unsigned k = 0; k < 2; ++k) {
         const Vector scores =
-            scores_of(softmax, Vector(reps.begin() + k * kRep, reps.begin() + (k + 1) * kRep));
+            scores_of(softmax, naive::to_double(naive::part(reps, k * kRep, (k + 1) * kRep)));
         const double word = u(scores, words[k]);
         double total = std::exp(word), sum = -std::log(naive::logistic(word));
         for (const unsigned c : negatives.classes) {

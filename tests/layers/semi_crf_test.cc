@@ -7,7 +7,6 @@ using namespace dynet;
 namespace {
 
 constexpr float kForbidden = -std::numeric_limits<float>::infinity();
-constexpr double kNoWay = -std::numeric_limits<double>::infinity();
 
 SegmentScores some_scores(unsigned labels, unsigned longest, unsigned length, std::uint64_t key,
                           bool whole = false, bool forbids = false) {
@@ -62,9 +61,7 @@ std::vector<ScoredSegments> all_ways(const SegmentScores& s) {
                         : s.transition(y.segments[k - 1].label, label);
     }
   }
-  done.erase(std::remove_if(done.begin(), done.end(),
-                            [](const ScoredSegments& y) { return !(y.score > kNoWay); }),
-             done.end());
+  std::erase_if(done, [](const ScoredSegments& y) { return y.score == double(kForbidden); });
   std::sort(done.begin(), done.end(), [](const ScoredSegments& a, const ScoredSegments& b) {
     if (a.score != b.score) return a.score > b.score;
     return std::lexicographical_compare(a.segments.begin(), a.segments.end(), b.segments.begin(),

@@ -53,13 +53,12 @@ struct Tree {
         for (unsigned j = 0; j < kRep; ++j) scores[i] += w[j * c.size() + i] * rep[j];
       }
     }
-    double total = 0;
-    for (double& s : scores) total += s = std::exp(s);
+    const Vector q = naive::softmax_of(scores);
     for (std::size_t i = 0; i < c.size(); ++i)
       if (c[i] < 0)
-        walk(-c[i], p * scores[i] / total, rep, all);
+        walk(-c[i], p * q[i], rep, all);
       else
-        all[static_cast<unsigned>(c[i])] = p * scores[i] / total;
+        all[static_cast<unsigned>(c[i])] = p * q[i];
   }
 };
 

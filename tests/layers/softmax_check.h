@@ -12,13 +12,11 @@ inline void check_softmax(
     const std::function<std::map<unsigned, double>(const Vector&)>& distribution, unsigned words) {
   const unsigned batch = 6;
   const auto reps = numbers(kRep * batch, 9);
-  const auto rep_of = [&](unsigned b) {
-    return Vector(reps.begin() + b * kRep, reps.begin() + (b + 1) * kRep);
-  };
+  const auto rep_of = [&](unsigned b) { return to_double(part(reps, b * kRep, (b + 1) * kRep)); };
   dynet::ComputationGraph g;
   softmax.new_graph(g);
   const dynet::Expression rep = dynet::input(g, dynet::Dim({kRep}, batch), reps);
-  const dynet::Expression one = dynet::input(g, {kRep}, {reps.begin(), reps.begin() + kRep});
+  const dynet::Expression one = dynet::input(g, {kRep}, part(reps, 0, kRep));
   std::vector<unsigned> known;
   for (const auto& [word, p] : distribution(rep_of(0))) known.push_back(word);
 
@@ -79,7 +77,7 @@ inline void check_softmax(
     dynet::ComputationGraph h;
     h.set_seed(4);
     softmax.new_graph(h);
-    const dynet::Expression x = dynet::input(h, {kRep}, {reps.begin(), reps.begin() + kRep});
+    const dynet::Expression x = dynet::input(h, {kRep}, part(reps, 0, kRep));
     samples.emplace_back();
     for (int k = 0; k < 30; ++k) samples.back().push_back(softmax.sample(x));
   }

@@ -13,10 +13,7 @@ constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 /// Those that are allowed, the best first.
 std::vector<ScoredSpans> sorted_trees(const SpanScores& s) {
   std::vector<ScoredSpans> all = all_span_trees(s);
-  all.erase(std::remove_if(
-                all.begin(), all.end(),
-                [](const ScoredSpans& t) { return !(t.score > static_cast<double>(kForbidden)); }),
-            all.end());
+  std::erase_if(all, [](const ScoredSpans& t) { return t.score == double(kForbidden); });
   std::stable_sort(all.begin(), all.end(),
                    [](const ScoredSpans& a, const ScoredSpans& b) { return a.score > b.score; });
   return all;

@@ -8,6 +8,7 @@ using namespace dynet;
 using naive::columns_of;
 using naive::difference;
 using naive::numbers;
+using naive::part;
 
 namespace {
 
@@ -15,10 +16,6 @@ constexpr unsigned kSize = 4, kMemory = 3;
 
 Expression some(ComputationGraph& cg, unsigned size, unsigned count, unsigned seed) {
   return input(cg, Dim({size, count}), numbers(std::size_t{size} * count, seed));
-}
-std::vector<float> part(const std::vector<float>& x, std::size_t from, std::size_t to) {
-  return {x.begin() + static_cast<std::ptrdiff_t>(from),
-          x.begin() + static_cast<std::ptrdiff_t>(to)};
 }
 
 /// Each choice once, not all products of them.

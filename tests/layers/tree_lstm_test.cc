@@ -1,6 +1,7 @@
 #include "dynet-like/io/save.h"
 #include "tests/io/folder.h"
 #include "tests/layers/cells.h"
+#include "tests/support/all_values.h"
 
 namespace tree_lstm_test {
 
@@ -215,8 +216,7 @@ void check_builder(unsigned in, N... n) {
     ComputationGraph g;
     auto p = a.add_parameters({1}, ParameterInitConst(1.0f));
     g.backward(loss(tree, g, false) + parameter(g, p));
-    for (const Parameter& q : tree.get_parameter_collection().parameters_list())
-      for (float x : as_vector(q.gradients())) REQUIRE(x == 0);
+    for (float x : test::all_gradients(tree.get_parameter_collection())) REQUIRE(x == 0);
     a.reset_gradient();
   }
   // Made again from a file.
@@ -234,7 +234,7 @@ void check_builder(unsigned in, N... n) {
   ComputationGraph k;
   ParameterCollection c;
   Builder fresh(n..., kLayers, in, kHidden, c);
-  const Expression x = zeros(k, {in});
+  const Expression x = input(k, {in}, numbers(in, 1));
   throws_here([&] { fresh.start_new_sequence(); }, "call new_graph first", __LINE__);
   throws_here([&] { fresh.add_input(0, {}, x); }, "call new_graph", __LINE__);
   fresh.new_graph(k);
@@ -254,9 +254,17 @@ void check_builder(unsigned in, N... n) {
   fresh.set_num_elements(2);
   throws_here([&] { fresh.add_input(2, {}, x); }, "no node 2 in a tree of 2", __LINE__);
   CHECK_THROWS_AS(fresh.set_num_elements(-1), ArgumentError);
-  fresh.add_input(1, {}, x);
+  const Vector leaf = naive::to_double(as_vector(fresh.add_input(1, {}, x).value()));
   fresh.add_input(0, {1}, x);
   CHECK(fresh.back().value().is_valid());
+  // Nodes and the limit belong to the tree, and the tree to its graph.
+  fresh.start_new_sequence();
+  throws_here([&] { fresh.back(); }, "was not added", __LINE__);
+  CHECK(difference(leaf, as_vector(fresh.add_input(2, {}, x).value())) < 1e-6);
+  ComputationGraph other;
+  fresh.new_graph(other);
+  throws_here([&] { fresh.add_input(0, {}, zeros(other, {in})); }, "start_new_seq", __LINE__);
+  throws_here([&] { fresh.back(); }, "start_new_sequence", __LINE__);
 }
 
 }  // namespace
@@ -275,23 +283,19 @@ TEST_CASE("trees of one minibatch are as trees alone") {
   for (TreeLSTMBuilder* tree : std::initializer_list<TreeLSTMBuilder*>{&sums, &nary}) {
     ComputationGraph g;
     tree->new_graph(g);
-    std::vector<std::vector<float>> alone;
-    const auto a = numbers(2 * kIn, 1), b = numbers(2 * kIn, 2);
-    const auto part = [](const std::vector<float>& x, unsigned k) {
-      return std::vector<float>(x.begin() + k * kIn, x.begin() + (k + 1) * kIn);
-    };
-    for (unsigned k : {0u, 1u}) {
+    const auto root = [&](const Expression& first, const Expression& second) {
       tree->start_new_sequence();
-      tree->add_input(0, {}, input(g, {kIn}, part(a, k)));
-      tree->add_input(1, {}, input(g, {kIn}, part(b, k)));
-      alone.push_back(as_vector(tree->add_input(2, {0, 1}, Expression()).value()));
+      tree->add_input(0, {}, first);
+      tree->add_input(1, {}, second);
+      return tree->add_input(2, {0, 1}, Expression());
+    };
+    const Expression a = input(g, Dim({kIn}, 2), numbers(2 * kIn, 1));
+    const Expression b = input(g, Dim({kIn}, 2), numbers(2 * kIn, 2));
+    const Expression y = root(a, b);
+    for (unsigned k : {0u, 1u}) {
+      const Expression alone = root(pick_batch_elem(a, k), pick_batch_elem(b, k));
+      CHECK(difference(naive::to_double(as_vector(alone.value())), naive::element(y, k)) < 1e-6);
     }
-    tree->start_new_sequence();
-    tree->add_input(0, {}, input(g, Dim({kIn}, 2), a));
-    tree->add_input(1, {}, input(g, Dim({kIn}, 2), b));
-    const Expression y = tree->add_input(2, {0, 1}, Expression());
-    for (unsigned k : {0u, 1u})
-      CHECK(difference(naive::to_double(alone[k]), as_vector(y.value().batch_elem(k))) < 1e-6);
   }
 }
 
