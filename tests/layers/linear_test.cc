@@ -9,20 +9,6 @@ using naive::numbers;
 
 namespace {
 
-/// A layer in a graph: its output for x, which is a parameter so that gradients reach it.
-template <class Layer>
-void gradients_are_right(Layer& layer, ParameterCollection& model, unsigned size,
-                         std::size_t parameters) {
-  Parameter x = model.add_parameters({size, 3});
-  naive::spread(model, 50);
-  const auto loss = [&](ComputationGraph& cg, bool update) {
-    layer.new_graph(cg, update);
-    const Expression y = layer.apply(parameter(cg, x));
-    return sum_elems(cmult(tanh(y), input(cg, y.dim(), numbers(y.dim().size(), 9))));
-  };
-  check_slopes(loss, parameters + 1, 1);
-}
-
 /// For a sentence, its words alone, and two sentences as a batch.
 template <class Layer>
 void columns_stand_alone(Layer& layer, unsigned size) {
@@ -62,7 +48,7 @@ TEST_CASE("linear: its formula, gradients and columns") {
       CHECK_THROWS_AS(layer.apply(input(cg, {4}, numbers(4, 1))), ShapeError);
     }
     columns_stand_alone(layer, 3);
-    gradients_are_right(layer, model, 3, bias ? 2 : 1);
+    naive::gradients_are_right(layer, model, {3, 3}, bias ? 2 : 1, 50);
   }
 }
 
@@ -122,7 +108,7 @@ TEST_CASE("norms: their formulas, gradients and columns") {
             CHECK_THROWS_AS(layer.apply(input(cg, {4, 5}, x)), ShapeError);
           }
           columns_stand_alone(layer, 5);
-          gradients_are_right(layer, model, 5, !rms && bias ? 2 : 1);
+          naive::gradients_are_right(layer, model, {5, 3}, !rms && bias ? 2 : 1, 50);
         };
         ParameterCollection model;
         if (rms)
@@ -155,7 +141,8 @@ TEST_CASE("feed-forward: its formulas, gradients, columns and dropout") {
         CHECK(naive::dropouts(layer.apply(input(cg, {3, 4}, x)), from).empty());
       }
       columns_stand_alone(layer, 3);
-      gradients_are_right(layer, model, 3, (a == Activation::swiglu ? 3 : 2) * (bias ? 2 : 1));
+      const unsigned matrices = a == Activation::swiglu ? 3 : 2;
+      naive::gradients_are_right(layer, model, {3, 3}, matrices * (bias ? 2 : 1), 50);
     }
 }
 

@@ -130,4 +130,8 @@ double difference(const Vector& a, const std::vector<T>& b) {
   return worst;
 }
 
+inline double difference(const dynet::Expression& a, const dynet::Expression& b) {
+  return difference(to_double(as_vector(a.value())), as_vector(b.value()));
+}
+
 }  // namespace naive

@@ -190,6 +190,20 @@ inline std::vector<std::size_t> dropouts(const dynet::Expression& any, std::size
   return sizes;
 }
 
+/// Those of so many parameters of a layer, and of its operand x, which is a parameter too.
+template <class Layer>
+void gradients_are_right(Layer& layer, dynet::ParameterCollection& model, const dynet::Dim& x_dim,
+                         std::size_t parameters, std::uint64_t seed) {
+  const dynet::Parameter x = model.add_parameters(x_dim);
+  spread(model, seed);
+  const auto loss = [&](dynet::ComputationGraph& cg, bool update) {
+    layer.new_graph(cg, update);
+    const dynet::Expression y = layer.apply(parameter(cg, x));
+    return sum_elems(cmult(tanh(y), input(cg, y.dim(), numbers(y.dim().size(), 9))));
+  };
+  check_slopes(loss, parameters + 1, 1);
+}
+
 /// Settings read back from a stream.
 template <class Settings>
 Settings saved(const Settings& settings) {

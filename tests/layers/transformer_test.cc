@@ -223,14 +223,7 @@ TEST_CASE("transformer encoder: its formula, gradients, columns and batches") {
                          part(cut, 3 * kSize, 6 * kSize)) < 2e-5);
       }
     }
-    Parameter px = model.add_parameters({kSize, 3});
-    naive::spread(model);
-    const auto loss = [&](ComputationGraph& cg, bool update) {
-      encoder.new_graph(cg, update);
-      const Expression y = encoder.apply(parameter(cg, px));
-      return sum_elems(cmult(tanh(y), some(cg, kSize, 3, 9)));
-    };
-    check_slopes(loss, model.parameters_list().size(), 1);
+    naive::gradients_are_right(encoder, model, {kSize, 3}, model.parameters_list().size(), 1);
   }
 }
 

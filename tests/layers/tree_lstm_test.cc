@@ -1,6 +1,4 @@
-#include "dynet-like/io/save.h"
-#include "tests/io/folder.h"
-#include "tests/layers/cells.h"
+#include "tests/layers/naive_transformer.h"
 #include "tests/support/all_values.h"
 
 namespace tree_lstm_test {
@@ -219,11 +217,7 @@ void check_builder(unsigned in, N... n) {
     for (float x : test::all_gradients(tree.get_parameter_collection())) REQUIRE(x == 0);
     a.reset_gradient();
   }
-  // Made again from a file.
-  const TemporaryFolder folder;
-  save(folder / "m", tree.settings());
-  typename Builder::Settings s;
-  load(folder / "m", s);
+  auto s = naive::saved(tree.settings());
   Builder again(b, s);
   again.copy(tree);
   ComputationGraph g, h;
