@@ -94,6 +94,22 @@ inline State gru_step(const dynet::RNNBuilder& builder, unsigned layers, unsigne
   return after;
 }
 
+/// The initial state of a network, one for each of the states or one for all, put there too.
+inline std::vector<dynet::Expression> initial_state(dynet::ComputationGraph& g, unsigned components,
+                                                    unsigned layers, unsigned hidden,
+                                                    bool one_for_all, std::vector<State>& states) {
+  const auto batch = one_for_all ? 1u : static_cast<unsigned>(states.size());
+  std::vector<dynet::Expression> h0;
+  for (unsigned k = 0; k < components * layers; ++k) {
+    const std::vector<float> x = numbers(hidden * batch, 100 + k);
+    h0.push_back(input(g, dynet::Dim({hidden}, batch), x));
+    for (unsigned b = 0; b < states.size(); ++b)
+      (k < layers && components == 2 ? states[b].c : states[b].h)
+          .push_back(element(x, hidden, b % batch));
+  }
+  return h0;
+}
+
 /// Parameters away from where the constructor puts them, so that each one counts.
 inline void spread(const dynet::ParameterCollection& pc, std::uint64_t seed = 1) {
   for (dynet::Parameter p : pc.parameters_list())

@@ -7,6 +7,7 @@ namespace cells_test {
 using namespace dynet;
 using naive::difference;
 using naive::element;
+using naive::initial_state;
 using naive::numbers;
 using naive::State;
 using naive::Vector;
@@ -93,13 +94,7 @@ TEST_CASE("every recurrent network computes what its paper says") {
           rnn->new_graph(g);
           std::vector<State> states(batch);
           std::vector<Expression> h0;
-          for (unsigned k = 0; initial && k < kind.components * layers; ++k) {
-            const auto x = numbers(kHidden * batch, 100 + k);
-            h0.push_back(input(g, Dim({kHidden}, batch), x));
-            for (unsigned b = 0; b < batch; ++b)
-              (k < layers && kind.components == 2 ? states[b].c : states[b].h)
-                  .push_back(element(x, kHidden, b));
-          }
+          if (initial) h0 = initial_state(g, kind.components, layers, kHidden, false, states);
           rnn->start_new_sequence(h0);
           if (initial) CHECK(rnn->back().dim() == Dim({kind.outputs(layers)}, batch));
           for (unsigned t = 0; t < 4; ++t) {
@@ -216,12 +211,7 @@ TEST_CASE("masked steps give padded sequences the states that they have alone") 
         rnn->new_graph(g);
         std::vector<State> states(batch);
         std::vector<Expression> h0;
-        for (unsigned k = 0; initial && k < kind.components * layers; ++k) {
-          const auto x = numbers(kHidden, 100 + k);
-          h0.push_back(input(g, {kHidden}, x));
-          for (State& s : states)
-            (k < layers && kind.components == 2 ? s.c : s.h).push_back(naive::to_double(x));
-        }
+        if (initial) h0 = initial_state(g, kind.components, layers, kHidden, true, states);
         rnn->start_new_sequence(h0);
         for (unsigned t = 0; t < longest; ++t) {
           const auto x = numbers(kIn * batch, 300 + t);

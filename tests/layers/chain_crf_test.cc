@@ -1,28 +1,18 @@
 #include <boost/serialization/vector.hpp>
 
+#include "tests/layers/decoding.h"
 #include "tests/layers/naive_transformer.h"
 
 namespace chain_crf_test {
 
 using namespace dynet;
+using namespace decoding;
 
 namespace {
 
-constexpr float kForbidden = -std::numeric_limits<float>::infinity();
-
 ChainScores some_scores(unsigned tags, unsigned length, std::uint64_t key, bool whole = false,
                         bool forbids = false) {
-  const RandomStream random(key);
-  std::uint64_t draws = 0;
-  const auto fill = [&](std::size_t n) {
-    std::vector<float> v;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double x = 2 * random.normal(draws++);
-      const bool never = forbids && random.uniform(draws++) < 0.2;
-      v.push_back(never ? kForbidden : static_cast<float>(whole ? std::round(x / 2) : x));
-    }
-    return v;
-  };
+  auto fill = score_source(key, whole, forbids);
   return {tags,       length,    fill(std::size_t{tags} * length), fill(std::size_t{tags} * tags),
           fill(tags), fill(tags)};
 }
@@ -52,25 +42,18 @@ std::vector<ScoredTags> all_sequences(const ChainScores& s) {
 }  // namespace
 
 TEST_CASE("chain decoding: the n best of all sequences, in order, ties lexicographically") {
-  std::size_t ties = 0, checked = 0;
+  Counts counts;
   for (std::uint64_t key = 0; key < 60; ++key) {
     const bool whole = key % 2 == 0;  // numbers of which many sums are equal
     const ChainScores s =
         some_scores(1 + key % 3, static_cast<unsigned>(key % 7), key, whole, key % 5 == 0);
     const std::vector<ScoredTags> all = all_sequences(s);
     for (const std::size_t n : {std::size_t{1}, std::size_t{3}, all.size(), all.size() + 2}) {
-      const std::vector<ScoredTags> best = best_sequences(s, n);
-      REQUIRE(best.size() == std::min(n, all.size()));
-      for (std::size_t k = 0; k < best.size(); ++k) {
-        CHECK(best[k].tags == all[k].tags);
-        CHECK(best[k].score == Approx(all[k].score).epsilon(1e-12));
-        ties += k > 0 && best[k].score == best[k - 1].score;
-        ++checked;
-      }
+      check_n_best(best_sequences(s, n), n, all, &ScoredTags::tags, counts, 1e-12);
     }
   }
-  CHECK(checked > 3000);
-  CHECK(ties > 500);
+  CHECK(counts.checked > 3000);
+  CHECK(counts.ties > 500);
 }
 
 TEST_CASE("chain decoding: samples come as often as they are probable") {

@@ -1,14 +1,14 @@
 #include "dynet-like/structures/ctc/ctc_decoding.h"
 
-#include "tests/support/prelude.h"
+#include "tests/layers/decoding.h"
 
 namespace ctc_decoding_test {
 
 using namespace dynet;
+using namespace decoding;
 
 namespace {
 
-constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
 /// Columns are log-probabilities, or whole numbers, of which many sums are equal.
@@ -73,7 +73,7 @@ TEST_CASE("ctc decoding: alignments without repeats and blanks") {
 }
 
 TEST_CASE("ctc decoding: a beam that is wide enough finds the n best of all labels") {
-  std::size_t checked = 0;
+  Counts counts;
   for (std::uint64_t key = 0; key < 50; ++key) {
     const unsigned symbols = 1 + static_cast<unsigned>(key % 4);
     const auto frames = static_cast<unsigned>(key % 6);
@@ -81,17 +81,12 @@ TEST_CASE("ctc decoding: a beam that is wide enough finds the n best of all labe
                                     false, key % 5 == 0);
     const std::vector<ScoredLabels> all = all_labels(s);
     for (const std::size_t n : {std::size_t{1}, std::size_t{3}, all.size() + 2}) {
-      const std::vector<ScoredLabels> best = ctc_beam_search(s, {.width = 5000, .n = n});
       INFO("key " << key << ", " << n << " best");
-      REQUIRE(best.size() == std::min(n, all.size()));
-      for (std::size_t k = 0; k < best.size(); ++k) {
-        CHECK(best[k].labels == all[k].labels);
-        CHECK(best[k].score == Approx(all[k].score).epsilon(1e-10).margin(1e-12));
-        ++checked;
-      }
+      const auto best = ctc_beam_search(s, {.width = 5000, .n = n});
+      check_n_best(best, n, all, &ScoredLabels::labels, counts, 1e-10);
     }
   }
-  CHECK(checked > 800);
+  CHECK(counts.checked > 800);
 }
 
 TEST_CASE("ctc decoding: of equal labels the lexicographically first, of a narrow beam the best") {
@@ -112,6 +107,7 @@ TEST_CASE("ctc decoding: of equal labels the lexicographically first, of a narro
 }
 
 TEST_CASE("ctc decoding: scores of prefixes count, in the end too") {
+  Counts counts;
   for (std::uint64_t key = 0; key < 10; ++key) {
     const CtcScores s = some_scores(3, 5, key);
     // A bigram model, which forbids to repeat the label 2, and labels that must not end in 1.
@@ -134,11 +130,7 @@ TEST_CASE("ctc decoding: scores of prefixes count, in the end too") {
     });
     const std::vector<ScoredLabels> best =
         ctc_beam_search(s, {.width = 5000, .n = 5000, .extend = score, .finish = finish});
-    REQUIRE(best.size() == all.size());
-    for (std::size_t k = 0; k < best.size(); ++k) {
-      CHECK(best[k].labels == all[k].labels);
-      CHECK(best[k].score == Approx(all[k].score).epsilon(1e-10).margin(1e-12));
-    }
+    check_n_best(best, all.size(), all, &ScoredLabels::labels, counts, 1e-10);
     // A narrow beam, where prefixes go and come back, asks for no other sums.
     for (const std::size_t width : {1u, 2u, 4u})
       for (const ScoredLabels& y :

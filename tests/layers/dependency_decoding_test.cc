@@ -1,15 +1,15 @@
 #include <ctime>
 
+#include "tests/layers/decoding.h"
 #include "tests/support/all_trees.h"
-#include "tests/support/prelude.h"
 
 namespace dependency_decoding_test {
 
 using namespace dynet;
+using namespace decoding;
 
 namespace {
 
-constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 constexpr DependencyRules kRules[] = {{true, true}, {true, false}, {false, true}, {false, false}};
 
 ArcScores some_arcs(unsigned words, std::uint64_t key, bool whole = false, double forbids = 0) {
@@ -39,7 +39,8 @@ std::vector<ScoredTree> ranked(const ArcScores& s, DependencyRules rules) {
 }  // namespace
 
 TEST_CASE("dependency decoding: the n best of all trees, in order, ties lexicographically") {
-  std::size_t ties = 0, checked = 0, none = 0;
+  Counts counts;
+  std::size_t none = 0;
   for (std::uint64_t key = 0; key < 100; ++key)
     for (const DependencyRules rules : kRules) {
       const bool whole = key % 2 == 0;  // numbers of which many sums are equal
@@ -51,18 +52,11 @@ TEST_CASE("dependency decoding: the n best of all trees, in order, ties lexicogr
       CHECK(best_tree(s, rules) == (all.empty() ? std::vector<unsigned>() : all[0].heads));
       for (std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{3}, all.size() + 2}) {
         n = std::min<std::size_t>(n, 200);
-        const std::vector<ScoredTree> best = best_trees(s, n, rules);
-        REQUIRE(best.size() == std::min(n, all.size()));
-        for (std::size_t k = 0; k < best.size(); ++k) {
-          CHECK(best[k].heads == all[k].heads);
-          CHECK(best[k].score == all[k].score);
-          ties += k > 0 && best[k].score == best[k - 1].score;
-          ++checked;
-        }
+        check_n_best(best_trees(s, n, rules), n, all, &ScoredTree::heads, counts);
       }
     }
-  CHECK(checked > 5000);
-  CHECK(ties > 1000);
+  CHECK(counts.checked > 5000);
+  CHECK(counts.ties > 1000);
   CHECK(none > 5);
 }
 

@@ -23,12 +23,7 @@ TEST_CASE("a simple RNN with auxiliary inputs computes what the textbook says") 
         rnn.new_graph(g);
         std::vector<State> states(batch);
         std::vector<Expression> h0;
-        if (initial)
-          for (unsigned l = 0; l < layers; ++l) {
-            const std::vector<float> x = numbers(hidden * batch, 100 + l);
-            h0.push_back(input(g, Dim({hidden}, batch), x));
-            for (unsigned b = 0; b < batch; ++b) states[b].h.push_back(element(x, hidden, b));
-          }
+        if (initial) h0 = naive::initial_state(g, 1, layers, hidden, false, states);
         rnn.start_new_sequence(h0);
         for (unsigned t = 0; t < 4; ++t) {
           const std::vector<float> x = numbers(in * batch, t), a = numbers(hidden * batch, 50 + t);

@@ -1,26 +1,16 @@
+#include "tests/layers/decoding.h"
 #include "tests/layers/naive_transformer.h"
 
 namespace semi_crf_test {
 
 using namespace dynet;
+using namespace decoding;
 
 namespace {
 
-constexpr float kForbidden = -std::numeric_limits<float>::infinity();
-
 SegmentScores some_scores(unsigned labels, unsigned longest, unsigned length, std::uint64_t key,
                           bool whole = false, bool forbids = false) {
-  const RandomStream random(key);
-  std::uint64_t draws = 0;
-  const auto fill = [&](std::size_t n) {
-    std::vector<float> v;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double x = 2 * random.normal(draws++);
-      const bool never = forbids && random.uniform(draws++) < 0.2;
-      v.push_back(never ? kForbidden : static_cast<float>(whole ? std::round(x / 2) : x));
-    }
-    return v;
-  };
+  auto fill = score_source(key, whole, forbids);
   return {labels,
           longest,
           length,
@@ -76,25 +66,18 @@ std::vector<ScoredSegments> all_ways(const SegmentScores& s) {
 }  // namespace
 
 TEST_CASE("segment decoding: the n best of all ways, in order, ties lexicographically") {
-  std::size_t ties = 0, checked = 0;
+  Counts counts;
   for (std::uint64_t key = 0; key < 60; ++key) {
     const bool whole = key % 2 == 0;  // numbers of which many sums are equal
     const SegmentScores s = some_scores(1 + key % 3, 1 + key % 4, static_cast<unsigned>(key % 6),
                                         key, whole, key % 5 == 0);
     const std::vector<ScoredSegments> all = all_ways(s);
     for (const std::size_t n : {std::size_t{1}, std::size_t{3}, all.size(), all.size() + 2}) {
-      const std::vector<ScoredSegments> best = best_segments(s, n);
-      REQUIRE(best.size() == std::min(n, all.size()));
-      for (std::size_t k = 0; k < best.size(); ++k) {
-        CHECK(best[k].segments == all[k].segments);
-        CHECK(best[k].score == all[k].score);
-        ties += k > 0 && best[k].score == best[k - 1].score;
-        ++checked;
-      }
+      check_n_best(best_segments(s, n), n, all, &ScoredSegments::segments, counts);
     }
   }
-  CHECK(checked > 3000);
-  CHECK(ties > 400);
+  CHECK(counts.checked > 3000);
+  CHECK(counts.ties > 400);
 }
 
 TEST_CASE("segment decoding: samples come as often as they are probable") {

@@ -1,14 +1,13 @@
-#include "tests/support/prelude.h"
+#include "tests/layers/decoding.h"
 #include "tests/support/span_trees.h"
 
 namespace span_decoding_test {
 
 using namespace dynet;
+using namespace decoding;
 using namespace dynet::test;
 
 namespace {
-
-constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 
 /// Those that are allowed, the best first.
 std::vector<ScoredSpans> sorted_trees(const SpanScores& s) {
@@ -22,7 +21,7 @@ std::vector<ScoredSpans> sorted_trees(const SpanScores& s) {
 }  // namespace
 
 TEST_CASE("span decoding: the n best of all trees, in order, ties lexicographically") {
-  std::size_t ties = 0, checked = 0;
+  Counts counts;
   for (std::uint64_t key = 0; key < 48; ++key) {
     const bool whole = key % 2 == 0;
     const auto labels = static_cast<unsigned>(1 + key % 3);
@@ -31,19 +30,12 @@ TEST_CASE("span decoding: the n best of all trees, in order, ties lexicographica
     const std::vector<ScoredSpans> all = sorted_trees(s);
     for (const std::size_t n : {std::size_t{1}, std::size_t{3}, std::size_t{50}, all.size() + 2}) {
       if (n > 3000) continue;
-      const std::vector<ScoredSpans> best = best_span_trees(s, n);
-      REQUIRE(best.size() == std::min(n, all.size()));
-      for (std::size_t k = 0; k < best.size(); ++k) {
-        CHECK(best[k].spans == all[k].spans);
-        CHECK(best[k].score == all[k].score);
-        ties += k > 0 && best[k].score == best[k - 1].score;
-        ++checked;
-      }
+      check_n_best(best_span_trees(s, n), n, all, &ScoredSpans::spans, counts);
     }
     CHECK(best_span_tree(s) == (all.empty() ? std::vector<LabelledSpan>() : all[0].spans));
   }
-  CHECK(checked > 2000);
-  CHECK(ties > 500);
+  CHECK(counts.checked > 2000);
+  CHECK(counts.ties > 500);
 }
 
 TEST_CASE("span decoding: the best of all trees of six words with labels") {
