@@ -36,11 +36,6 @@ struct Model {
   }
 };
 
-/// All that a step has seen.
-struct Seen {
-  Tokens tokens;
-};
-
 struct Found {
   Tokens tokens;
   double log_prob, score;
@@ -110,18 +105,22 @@ std::vector<Found> naive_search(const Model& model, const BeamSettings& s, bool 
   return ended;
 }
 
+/// A step of a model; its state is all that it has seen.
+auto step_of(const Model& model, ComputationGraph& cg, unsigned begin) {
+  return [&model, &cg, begin](Tokens& seen, unsigned last) -> Expression {
+    if (last != begin) seen.push_back(last);
+    return input(cg, {model.tokens}, model.log_probs(seen));
+  };
+}
+
 std::vector<Found> search(const Model& model, const BeamSettings& s, bool penalized = false) {
   ComputationGraph cg;
-  const auto step = [&](Seen& seen, unsigned last) -> Expression {
-    if (last != s.begin) seen.tokens.push_back(last);
-    return input(cg, {model.tokens}, model.log_probs(seen.tokens));
-  };
-  const auto penalty = [&](const Seen& seen) { return penalized ? penalty_of(seen.tokens) : 0.0; };
-  const auto results = beam_search(std::vector<Seen>(1), step, s, penalty);
+  const auto penalty = [&](const Tokens& seen) { return penalized ? penalty_of(seen) : 0.0; };
+  const auto results = beam_search(std::vector<Tokens>(1), step_of(model, cg, s.begin), s, penalty);
   REQUIRE(results.size() == 1);
   std::vector<Found> found;
   for (const auto& h : results[0]) {
-    CHECK(h.state.tokens == h.tokens);
+    CHECK(h.state == h.tokens);
     found.push_back({h.tokens, h.log_prob, h.score});
   }
   return found;
@@ -245,23 +244,20 @@ TEST_CASE("beam search: sentences together are the same bits as alone") {
 TEST_CASE("beam search: each sentence may have a greatest length of its own") {
   const Model model{3, 4};
   ComputationGraph cg;
-  const auto step = [&](Seen& seen, unsigned last) -> Expression {
-    if (last != 99) seen.tokens.push_back(last);
-    return input(cg, {3}, model.log_probs(seen.tokens));
-  };
   BeamSettings s;
   s.begin = 99;
+  const auto step = step_of(model, cg, s.begin);
   s.width = s.n = 1000;
   s.max_lengths = {2, 0, 3};
-  const auto all = beam_search(std::vector<Seen>(3), step, s);
+  const auto all = beam_search(std::vector<Tokens>(3), step, s);
   REQUIRE(all.size() == 3);
   CHECK(all[0].size() == 1 + 2 + 4);
   CHECK(all[1].size() == 1);
   CHECK(all[2].size() == 1 + 2 + 4 + 8);
   s.min_length = 1;
-  CHECK_THROWS_AS(beam_search(std::vector<Seen>(3), step, s), ArgumentError);
+  CHECK_THROWS_AS(beam_search(std::vector<Tokens>(3), step, s), ArgumentError);
   s.max_lengths = {2, 2};
-  CHECK_THROWS_AS(beam_search(std::vector<Seen>(3), step, s), ArgumentError);
+  CHECK_THROWS_AS(beam_search(std::vector<Tokens>(3), step, s), ArgumentError);
 }
 
 TEST_CASE("beam search: settings that contradict each other") {

@@ -116,6 +116,13 @@ inline void spread(const dynet::ParameterCollection& pc, std::uint64_t seed = 1)
     if (p.is_updated()) p.set_value(numbers(p.dim().size(), seed++));
 }
 
+/// The same of the rows of tables.
+inline void spread_tables(const dynet::ParameterCollection& pc, std::uint64_t seed) {
+  for (dynet::LookupParameter table : pc.lookup_parameters_list())
+    for (unsigned row = 0; row < table.size(); ++row)
+      table.initialize(row, numbers(table.dim().size(), seed++));
+}
+
 /// The random nodes of a graph from a node on, in order: dropout masks.
 inline std::vector<Vector> drawn(const dynet::Expression& any, std::size_t from = 0) {
   std::vector<Vector> all;

@@ -14,8 +14,7 @@ const CharCnn::Settings kSettings = {7, 3, {3, 1, 2}, 4, 2};
 /// Table and parameters away from where they begin.
 void spread(const CharCnn& layer) {
   naive::spread(layer.get_parameter_collection());
-  for (unsigned c = 0; c < layer.settings().characters; ++c)
-    LookupParameter(layer.table()).initialize(c, numbers(layer.settings().character_size, 100 + c));
+  naive::spread_tables(layer.get_parameter_collection(), 100);
 }
 
 /// The word as the paper writes it.

@@ -1,6 +1,5 @@
 // Whole trainings, small and from a fixed seed.
 
-#include <cstdio>
 #include <fstream>
 
 #include "tests/support/all_values.h"

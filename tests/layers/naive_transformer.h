@@ -5,7 +5,6 @@
 #include <complex>
 
 #include "tests/layers/cells.h"
-#include "tests/layers/naive.h"
 
 /// The layers of transformers as papers write them, one number after another, in double.
 namespace naive {

@@ -271,12 +271,10 @@ TEST_CASE("networks in both directions and of characters ask for a graph after a
   const auto use = [&](ComputationGraph& g) {
     std::vector<Expression> in;
     for (unsigned t : {0u, 1u, 2u}) in.push_back(input(g, {kIn}, numbers(kIn, 40 + t)));
-    std::vector<double> all = numbers_of(both.transduce(in)[1]);
-    for (double v : numbers_of(words.compose({1, 2, 4}))) all.push_back(v);
     tree.start_new_sequence();
     tree.add_input(0, {}, input(g, {kHidden}, numbers(kHidden, 1)));
-    for (double v : numbers_of(tree.add_input(1, {0}, Expression()))) all.push_back(v);
-    return all;
+    return numbers_of(concatenate(
+        {both.transduce(in)[1], words.compose({1, 2, 4}), tree.add_input(1, {0}, Expression())}));
   };
   const auto put = [&](ComputationGraph& g) {
     both.new_graph(g);

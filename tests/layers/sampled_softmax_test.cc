@@ -13,14 +13,6 @@ namespace {
 
 constexpr unsigned kClasses = 8;
 
-/// Tables away from where they begin.
-void spread(const ParameterCollection& model) {
-  std::uint64_t seed = 30;
-  for (LookupParameter table : model.lookup_parameters_list())
-    for (unsigned c = 0; c < table.size(); ++c)
-      table.initialize(c, numbers(table.dim().size(), seed++));
-}
-
 /// E rep + b.
 Vector scores_of(const SampledSoftmaxBuilder& softmax, const Vector& rep) {
   const auto tables = softmax.get_parameter_collection().lookup_parameters_list();
@@ -54,7 +46,7 @@ TEST_CASE("sampled softmax: what is exact has the probabilities of its definitio
   for (const bool bias : {true, false}) {
     ParameterCollection model;
     SampledSoftmaxBuilder softmax(model, {kRep, kClasses, 4, {}, bias});
-    spread(model);
+    naive::spread_tables(model, 30);
     naive::check_softmax(
         softmax, [&](const Vector& rep) { return distribution(softmax, rep); }, kClasses);
   }
@@ -65,7 +57,7 @@ TEST_CASE("sampled softmax: with all classes and no correction it is the full lo
     ParameterCollection model;
     SampledSoftmaxBuilder softmax(model, {kRep, kClasses, 4, {}, bias});
     const Parameter x = model.add_parameters({kRep});
-    spread(model);
+    naive::spread_tables(model, 30);
     naive::spread(model);
     NegativeSamples all;
     for (unsigned c = 0; c < kClasses; ++c) all.classes.push_back(c);
@@ -96,7 +88,7 @@ TEST_CASE("sampled softmax: losses are their formulas, for words that were drawn
     ParameterCollection model;
     SampledSoftmaxBuilder softmax(model,
                                   {kRep, kClasses, 6, weighted ? kWeights : std::vector<float>()});
-    spread(model);
+    naive::spread_tables(model, 30);
     const SampledSoftmaxBuilder::Settings& s = softmax.settings();
     const std::vector<float> reps = numbers(2 * kRep, 4);
     const auto u = [&](const Vector& scores, unsigned c) {
@@ -174,7 +166,7 @@ TEST_CASE("sampled softmax: gradients, of the rows that a loss reads alone") {
   ParameterCollection model;
   SampledSoftmaxBuilder softmax(model, {kRep, 500, 6});
   const Parameter x = model.add_parameters({kRep});
-  spread(model);
+  naive::spread_tables(model, 30);
   naive::spread(model);
   for (const bool noise : {false, true}) {
     ComputationGraph cg;
