@@ -3,12 +3,11 @@
 namespace lstm_norm_test {
 
 using namespace dynet;
+using naive::Vector;
 
 namespace {
 
-using Numbers = naive::Vector;
-
-Numbers normalized(Numbers v, const Numbers& gain, const Numbers& bias) {
+Vector normalized(Vector v, const Vector& gain, const Vector& bias) {
   double mean = 0, variance = 0;
   for (double x : v) mean += x / static_cast<double>(v.size());
   for (double x : v) variance += (x - mean) * (x - mean) / static_cast<double>(v.size());
@@ -35,21 +34,21 @@ TEST_CASE("an LSTM with layer normalization computes what the paper says") {
   ComputationGraph g;
   lstm.new_graph(g);
   lstm.start_new_sequence();
-  Numbers h, c(hidden, 0.0);
-  const Numbers bias = w(2);
+  Vector h, c(hidden, 0.0);
+  const Vector bias = w(2);
   for (unsigned t = 0; t < 4; ++t) {
     const std::vector<float> x = naive::numbers(in, 50 + t);
     const std::vector<float> y = as_vector(lstm.add_input(input(g, {in}, x)).value());
-    Numbers sums = normalized(naive::times(p[0], naive::to_double(x)), w(5), w(6));
+    Vector sums = normalized(naive::times(p[0], naive::to_double(x)), w(5), w(6));
     if (t > 0) {
-      const Numbers more = normalized(naive::times(p[1], h), w(3), w(4));
+      const Vector more = normalized(naive::times(p[1], h), w(3), w(4));
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
     }
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += bias[i];
     for (unsigned i = 0; i < hidden; ++i)
       c[i] = naive::logistic(sums[i]) * std::tanh(sums[3 * hidden + i]) +
              naive::logistic(sums[hidden + i] + 0.5) * c[i];
-    const Numbers out = normalized(c, w(7), w(8));
+    const Vector out = normalized(c, w(7), w(8));
     h.resize(hidden);
     for (unsigned i = 0; i < hidden; ++i) {
       h[i] = naive::logistic(sums[2 * hidden + i]) * std::tanh(out[i]);

@@ -157,11 +157,8 @@ TEST_CASE("any trainer goes on from a file, and from text, as if nothing had bee
       CHECK(two.trainer->numbers() == one.trainer->numbers());
       CHECK(three.trainer->numbers() == one.trainer->numbers());
       CHECK(three.trainer->skip_non_finite);
-      for (std::uint64_t t = 9; t < 20; ++t) {
-        one.step(t);
-        two.step(t);
-        three.step(t);
-      }
+      for (std::uint64_t t = 9; t < 20; ++t)
+        for (Model* m : {&one, &two, &three}) m->step(t);
       CHECK(same_bits(one.everything(), two.everything()));
       CHECK(same_bits(one.everything(), three.everything()));
       if (averages) {

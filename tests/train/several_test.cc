@@ -24,38 +24,34 @@ TEST_CASE("trainers of parts of one tree are as trainers of trees of their own")
       CAPTURE(c.name, sparse);
       ParameterCollection pc, alone[2];
       ParameterCollection parts[] = {pc.add_subcollection("a"), pc.add_subcollection("b")};
-      std::vector<Parameter> p, q;
-      std::vector<LookupParameter> e, f;
-      std::vector<std::unique_ptr<Trainer>> of_part, of_own;
-      for (std::size_t k : {0u, 1u}) {
+      // Those of the parts, then those of the trees of their own.
+      std::vector<Parameter> p[2];
+      std::vector<LookupParameter> e[2];
+      std::vector<std::unique_ptr<Trainer>> trainers[2];
+      for (std::size_t k : {0u, 1u})
         for (const bool own : {false, true}) {
           ParameterCollection& where = own ? alone[k] : parts[k];
-          auto& dense = own ? q : p;
-          dense.push_back(where.add_parameters({4}, "p"));
-          dense.back().set_value(first_values(c, 4, k));
-          (own ? f : e).push_back(add_table(where, c, "e"));
-          auto& trainers = own ? of_own : of_part;
-          trainers.push_back(c.make(where));
-          trainers.back()->sparse_updates_enabled = sparse;
+          p[own].push_back(where.add_parameters({4}, "p"));
+          p[own][k].set_value(first_values(c, 4, k));
+          e[own].push_back(add_table(where, c, "e"));
+          trainers[own].push_back(c.make(where));
+          trainers[own][k]->sparse_updates_enabled = sparse;
         }
-      }
       for (std::uint64_t t = 1; t <= 30; ++t) {
         for (std::size_t k : {0u, 1u})
           for (const bool own : {false, true}) {
-            plant((own ? q : p)[k], random_values(4, 10 * t + k, 0.3f));
-            plant_row((own ? f : e)[k], static_cast<unsigned>(t % kRows),
+            plant(p[own][k], random_values(4, 10 * t + k, 0.3f));
+            plant_row(e[own][k], static_cast<unsigned>(t % kRows),
                       random_values(kSize, 10 * t + k, 0.3f));
           }
         // The second part's gradients of two passes come together.
-        of_part[0]->update();
-        of_own[0]->update();
-        if (t % 2) continue;
-        of_part[1]->update();
-        of_own[1]->update();
+        for (std::size_t k : {0u, 1u})
+          for (auto& of : trainers)
+            if (k == 0 || t % 2 == 0) of[k]->update();
       }
       for (std::size_t k : {0u, 1u}) {
-        CHECK(as_vector(p[k].values()) == as_vector(q[k].values()));
-        CHECK(table_values(e[k]) == table_values(f[k]));
+        CHECK(as_vector(p[0][k].values()) == as_vector(p[1][k].values()));
+        CHECK(table_values(e[0][k]) == table_values(e[1][k]));
       }
     }
 }
