@@ -1,10 +1,6 @@
 #include "dynet-like/base/isa.h"
 
-#include <set>
-#include <string>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace isa_test {
 

@@ -1,12 +1,10 @@
 #include <chrono>
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "dynet-like/distributed/communicator.h"
 #include "dynet-like/io/checkpoints.h"
 #include "tests/distributed/small_run.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace bits_test {
 

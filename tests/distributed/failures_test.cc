@@ -1,17 +1,13 @@
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "dynet-like/distributed/communicator.h"
 #include "dynet-like/distributed/distributed_trainer.h"
 #include "dynet-like/distributed/in_process.h"
 #include "dynet-like/param/storage.h"
 #include "tests/distributed/small_run.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace failures_test {
 

@@ -1,8 +1,5 @@
-#include <cmath>
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace checkpoint_test {
 

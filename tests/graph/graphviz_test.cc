@@ -1,9 +1,6 @@
 #include <iomanip>
-#include <sstream>
-#include <string>
 
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace graphviz_test {
 

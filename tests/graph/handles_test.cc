@@ -1,14 +1,9 @@
 // Errors of graphs and their messages; nodes by index.
 
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "dynet-like/graph/check.h"
 #include "dynet-like/graph/graph_state.h"
 #include "dynet-like/shape/broken.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace handles_test {
 

@@ -1,11 +1,7 @@
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "dynet-like/dynet.h"
 #include "dynet-like/graph/graph_state.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace life_test {
 

@@ -1,11 +1,7 @@
 // Every node stores the source location of the user's call.
 
-#include <string>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "dynet-like/graph/describe.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace location_test {
 

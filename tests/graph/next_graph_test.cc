@@ -1,10 +1,7 @@
 // The next graph, and a renewed graph, reuse the state of a graph without its settings.
 
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "dynet-like/param/storage.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace next_graph_test {
 

@@ -3,13 +3,8 @@
 
 #include "dynet-like/graph/node_kind_table.h"
 
-#include <algorithm>
-#include <set>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "dynet-like/graph/graph_state.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace node_kind_table_test {
 

@@ -2,11 +2,7 @@
 
 #include "dynet-like/graph/shape_table.h"
 
-#include <set>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace shape_table_test {
 

@@ -1,13 +1,8 @@
 // Handles without a live node are detected, whatever became of the memory behind them.
 
-#include <memory>
 #include <new>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace stale_test {
 

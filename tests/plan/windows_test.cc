@@ -1,12 +1,7 @@
 #include "dynet-like/plan/windows.h"
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "tests/plan/hand_made.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace windows_test {
 

@@ -1,16 +1,12 @@
 // Warm graphs allocate nothing.
 
-#include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <initializer_list>
-#include <memory>
 #include <new>
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
 #include "tests/support/heap.h"
+#include "tests/support/prelude.h"
 #include "tests/support/sanitized.h"
 
 namespace allocation_test {

@@ -1,18 +1,12 @@
 // Requests for values after a pass: a value is that of the last forward pass, or an error states
 // why it is missing. Values whose memory was reused are recomputed.
 
-#include <cmath>
 #include <cstdio>
-#include <functional>
-#include <memory>
 #include <new>
-#include <string>
-#include <vector>
 
-#include "dynet-like/dynet.h"
 #include "dynet-like/run/executor.h"
-#include "tests/support/catch.h"
 #include "tests/support/heap.h"
+#include "tests/support/prelude.h"
 
 namespace asked_again_test {
 

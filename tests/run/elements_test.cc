@@ -1,12 +1,6 @@
 // Which elements are checked, and that none of them hides another.
 
-#include <cmath>
-#include <limits>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "dynet-like/run/grad_check.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace elements_test {
 

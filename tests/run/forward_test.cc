@@ -1,8 +1,5 @@
-#include <string>
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace forward_test {
 

@@ -1,11 +1,7 @@
 #include "dynet-like/run/grad_check.h"
 
-#include <sstream>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/dynet.h"
 #include "dynet-like/ops/form.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dynet::grad_check_test {
 namespace {

@@ -1,12 +1,8 @@
 // Gradients in reused memory have the bits of a pass that stores all gradients apart.
 
-#include <functional>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace gradient_memory_test {
 

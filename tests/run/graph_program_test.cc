@@ -5,10 +5,8 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <string>
-#include <vector>
 
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace graph_program_test {
 

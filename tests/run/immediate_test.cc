@@ -1,10 +1,5 @@
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace immediate_test {
 

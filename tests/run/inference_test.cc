@@ -1,12 +1,8 @@
 // Inference frees values without effect on results.
 
-#include <cstring>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "dynet-like/run/executor.h"
 #include "tests/run/random_graph.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace inference_test {
 

@@ -1,18 +1,13 @@
 #include "dynet-like/base/interrupt.h"
 
 #include <chrono>
-#include <cmath>
-#include <optional>
 #include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "dynet-like/dynet.h"
 #include "dynet-like/graph/graph_state.h"
 #include "tests/run/random_graph.h"
 #include "tests/support/all_values.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace interrupt_test {
 

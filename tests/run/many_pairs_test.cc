@@ -1,12 +1,7 @@
 // Backward of sums of n products takes O(n) time: kernels are called for O(n) operands in all.
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "dynet-like/ops/form.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace many_pairs_test {
 

@@ -1,16 +1,9 @@
 // Graphs on several devices. All devices are the CPU; transfers and placement are those of GPUs.
 
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
-#include "dynet-like/dynet.h"
 #include "dynet-like/param/storage.h"
 #include "dynet-like/plan/cache.h"
-#include "dynet-like/run/grad_check.h"
-#include "tests/support/catch.h"
 #include "tests/support/op_case.h"
+#include "tests/support/prelude.h"
 #include "tests/support/split_model.h"
 
 namespace places_test {

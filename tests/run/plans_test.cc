@@ -1,10 +1,6 @@
 // Plans of one graph: rows, statistics, checks of validity.
 
-#include <string>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace plans_test {
 

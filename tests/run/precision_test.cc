@@ -1,16 +1,7 @@
 // Products in TF32 and bf16 on the CPU: float32 where the CPU has no instructions for them.
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "dynet-like/base/isa.h"
 #include "dynet-like/base/rounding.h"
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace precision_test {
 

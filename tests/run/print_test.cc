@@ -1,8 +1,5 @@
-#include <sstream>
-#include <string>
 
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace print_test {
 

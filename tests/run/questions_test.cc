@@ -1,11 +1,9 @@
 // Requests between backward passes change nothing and return current gradients.
 
 #include <utility>
-#include <vector>
 
-#include "dynet-like/dynet.h"
 #include "dynet-like/run/executor.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace questions_test {
 

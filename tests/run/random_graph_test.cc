@@ -2,12 +2,8 @@
 
 #include "tests/run/random_graph.h"
 
-#include <cmath>
-#include <vector>
-
 #include "dynet-like/run/executor.h"
-#include "dynet-like/run/grad_check.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace random_graph_test {
 

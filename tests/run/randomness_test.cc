@@ -1,7 +1,5 @@
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace randomness_test {
 

@@ -1,17 +1,12 @@
 // Repeated graphs: a replayed pass has the results of the captured one.
 
-#include <cmath>
-#include <memory>
-#include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "dynet-like/graph/graph_state.h"
 #include "dynet-like/run/executor.h"
 #include "tests/support/all_values.h"
-#include "tests/support/catch.h"
 #include "tests/support/graph_program.h"
+#include "tests/support/prelude.h"
 
 namespace replay_test {
 

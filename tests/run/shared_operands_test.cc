@@ -1,11 +1,6 @@
 // One operand with many uses: in nodes of a batch, in several operands of one node, as a matrix.
 
-#include <cmath>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "dynet-like/run/grad_check.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace shared_operands_test {
 

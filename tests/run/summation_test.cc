@@ -1,18 +1,10 @@
 // Order of summation: a value has the same bits in every mode.
 
-#include <algorithm>
-#include <cstring>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "dynet-like/base/workers.h"
-#include "dynet-like/dynet.h"
 #include "dynet-like/run/executor.h"
 #include "tests/run/random_graph.h"
 #include "tests/support/all_values.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace summation_test {
 

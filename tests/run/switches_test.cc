@@ -1,9 +1,6 @@
 // Settings that change in the middle of a graph.
 
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace switches_test {
 

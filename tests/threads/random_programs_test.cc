@@ -1,11 +1,9 @@
 // Random programs on eight threads at once, over shared parameters, in many modes.
 
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "tests/support/catch.h"
 #include "tests/support/graph_program.h"
+#include "tests/support/prelude.h"
 
 namespace random_programs_test {
 

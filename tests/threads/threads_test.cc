@@ -3,17 +3,12 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
-#include <cstring>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "dynet-like/base/workers.h"
-#include "dynet-like/dynet.h"
 #include "tests/support/all_values.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace threads_test {
 

@@ -4,12 +4,9 @@
 
 #include <atomic>
 #include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace workers_test {
 
