@@ -13,18 +13,6 @@ namespace {
 
 using Catch::Contains;
 
-/// The message of the E that a call throws.
-template <class E, class Call>
-std::string message(Call call) {
-  try {
-    call();
-  } catch (const E& e) {
-    return e.what();
-  }
-  FAIL("nothing was thrown");
-  return {};
-}
-
 Dim of_first(shape::Dims xs) { return *xs[0]; }
 Dim refuse(shape::Dims) { shape::broken("no index is right", shape::Kind::index); }
 

@@ -13,16 +13,11 @@ namespace {
 /// Checks that every use of a handle throws, with the line of the use.
 void check_unusable(const Expression& e, const std::string& reason) {
   const auto check = [&](auto&& use, unsigned line) {
-    try {
-      use();
-      FAIL("nothing was thrown for an expression that " << reason);
-    } catch (const StaleExpressionError& error) {
-      INFO(error.what());
-      CHECK(std::string(error.what()).find(reason) != std::string::npos);
-      CHECK(error.where().line == line);
-      CHECK(std::string(error.where().file) == __FILE__);
-      CHECK(std::string(error.what()).find(__FILE__ + std::string(":")) != std::string::npos);
-    }
+    CAPTURE(reason, line);
+    const auto error = thrown<StaleExpressionError>(use);
+    CHECK_THAT(error.what(), Catch::Contains(reason) && Catch::Contains(__FILE__ ":"));
+    CHECK(error.where().line == line);
+    CHECK(std::string(error.where().file) == __FILE__);
   };
   ComputationGraph g;
   const Expression good = input(g, 3.0f);

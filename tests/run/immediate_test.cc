@@ -5,15 +5,7 @@ namespace immediate_test {
 
 using namespace dynet;
 
-namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  INFO(text);
-  INFO(part);
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
+using Catch::Contains;
 
 TEST_CASE("immediate mode computes a node as soon as it is made") {
   ComputationGraph g;
@@ -42,24 +34,13 @@ TEST_CASE("immediate mode throws at the line of the node and removes the node") 
   unsigned index = 7;
   const Expression x = input(g, {3}, {1, 2, 3});
   const std::size_t size = g.size();
-  unsigned line = 0;
   Expression made;
-  try {
-    line = __LINE__ + 1;
-    made = pick(x, &index);
-    FAIL("nothing was thrown");
-  } catch (const IndexError& e) {
-    CHECK(e.where().line == line);
-  }
+  const auto error = thrown<IndexError>([&] { made = pick(x, &index); });
+  CHECK(error.where().line == __LINE__ - 1);
   CHECK(g.size() == size);
   CHECK(made.is_stale());
-  try {
-    line = __LINE__ + 1;
-    lookup(g, table, &index);
-    FAIL("nothing was thrown");
-  } catch (const IndexError& e) {
-    CHECK(e.where().line == line);
-  }
+  const auto other = thrown<IndexError>([&] { lookup(g, table, &index); });
+  CHECK(other.where().line == __LINE__ - 1);
   CHECK(g.size() == size);
   index = 2;
   const Expression y = cmult(pick(x, &index), lookup(g, table, &index));
@@ -73,15 +54,9 @@ TEST_CASE("immediate mode with the validity check throws at the line of a NaN") 
   g.set_immediate_compute(true);
   g.set_check_validity(true);
   const Expression x = input(g, {2}, {4, -1});
-  unsigned line = 0;
-  try {
-    line = __LINE__ + 1;
-    log(x);
-    FAIL("nothing was thrown");
-  } catch (const NumericError& e) {
-    CHECK(e.where().line == line);
-    CHECK(std::string(e.where().file) == __FILE__);
-  }
+  const auto error = thrown<NumericError>([&] { log(x); });
+  CHECK(error.where().line == __LINE__ - 1);
+  CHECK(std::string(error.where().file) == __FILE__);
   CHECK(g.size() == 1);
   CHECK(as_vector(square(x).value()) == std::vector<float>{16, 1});
   g.set_check_validity(false);
@@ -99,17 +74,12 @@ TEST_CASE("the forward check names the first bad node, its operands and its line
     const Expression bad = log(parameter(g, p));
     const unsigned line = __LINE__ - 1;
     const Expression end = sum_elems(exp(bad + fine));
-    try {
-      end.value();
-      FAIL("nothing was thrown");
-    } catch (const NumericError& e) {
-      const std::string what = e.what();
-      CHECK(e.where().line == line);
-      CHECK(contains(what, "log: the value has a NaN at element 1"));
-      CHECK(contains(
-          what, "{2}  log, node 3, made at " + std::string(__FILE__) + ":" + std::to_string(line)));
-      CHECK(contains(what, "operand 1: {2}  parameter \"/bias\""));
-    }
+    const auto error = thrown<NumericError>([&] { end.value(); });
+    CHECK(error.where().line == line);
+    CHECK_THAT(error.what(),
+               Contains("log: the value has a NaN at element 1") &&
+                   Contains("{2}  log, node 3, made at " __FILE__ ":" + std::to_string(line)) &&
+                   Contains("operand 1: {2}  parameter \"/bias\""));
     CHECK_THROWS_AS(g.backward(end), NumericError);
     CHECK(as_vector(p.gradients()) == std::vector<float>{0, 0});
     p.set_value({1, 1});
@@ -126,12 +96,7 @@ TEST_CASE("the validity check finds infinities and NaN in inputs and parameters"
   ComputationGraph g;
   g.set_check_validity(true);
   const auto check = [&](const Expression& x, const std::string& part) {
-    try {
-      x.value();
-      FAIL("nothing was thrown");
-    } catch (const NumericError& error) {
-      CHECK(contains(error.what(), part));
-    }
+    CHECK_THAT(message<NumericError>([&] { x.value(); }), Contains(part));
     g.clear();
   };
   check(exp(input(g, {2}, {1, 1000})), "exp: the value has a infinity at element 1");
@@ -154,17 +119,12 @@ TEST_CASE("the validity check names the node that computed a bad gradient") {
     const unsigned line = __LINE__ - 1;
     const Expression end = sum_elems(root * 2.0f);
     CHECK(as_scalar(end.value()) == 4);
-    try {
-      g.backward(end);
-      FAIL("nothing was thrown");
-    } catch (const NumericError& e) {
-      const std::string what = e.what();
-      CHECK(e.where().line == line);
-      CHECK(
-          contains(what, "sqrt: backward gave the gradient of an operand a infinity at element 1"));
-      CHECK(contains(what, "operand: {2}  parameter \"/weights\""));
-      CHECK(contains(what, "made at " + std::string(__FILE__) + ":" + std::to_string(line)));
-    }
+    const auto error = thrown<NumericError>([&] { g.backward(end); });
+    CHECK(error.where().line == line);
+    CHECK_THAT(error.what(),
+               Contains("sqrt: backward gave the gradient of an operand a infinity at element 1") &&
+                   Contains("operand: {2}  parameter \"/weights\"") &&
+                   Contains("made at " __FILE__ ":" + std::to_string(line)));
     CHECK_THROWS_AS(root.gradient(), GradientError);
     // The graph stays usable; the failed pass's sums are dropped by reset_gradient.
     pc.reset_gradient();

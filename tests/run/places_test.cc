@@ -32,15 +32,6 @@ void check_same(const SplitOutcome& a, const SplitOutcome& b) {
   check_near(a.parameters, b.parameters);
 }
 
-std::string why(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const DeviceError& e) {
-    return e.what();
-  }
-  return "";
-}
-
 }  // namespace
 
 TEST_CASE("a node is on the device of its operands, a source on the device of its argument") {
@@ -104,16 +95,18 @@ TEST_CASE("operands on different devices throw DeviceError at the line of the op
   ComputationGraph g;
   const Expression x = input(g, {3}, {1, 2, 3}), w = parameter(g, p);
   const std::size_t size = g.size();
-  const std::string product = why([&] { w* x; });
+  const std::string product = message<DeviceError>([&] { w* x; });
   for (const char* part :
        {"to_device", "{2,3}", "parameter \"/W\"", "on CPU:1", "{3}", "on CPU,", "places_test.cc"})
     CHECK_THAT(product, Catch::Contains(part));
-  const std::string list = why([&] { affine_transform({input(g, {2}, {1, 2}, kSecond), w, x}); });
+  const std::string list = message<DeviceError>([&] {
+    affine_transform({input(g, {2}, {1, 2}, kSecond), w, x});
+  });
   CHECK_THAT(list, Catch::Contains("affine_transform: the operands are on different devices"));
   // A composite operation fails before its first node is made.
   const Expression y = input(g, {3}, {1, 2, 3}, kSecond);
   const std::size_t before = g.size();
-  CHECK_THAT(why([&] {
+  CHECK_THAT(message<DeviceError>([&] {
                contract3d_1d(zeros(g, {2, 2, 3}, kFirst), y);
              }),
              Catch::Contains("different devices"));
@@ -121,9 +114,10 @@ TEST_CASE("operands on different devices throw DeviceError at the line of the op
   CHECK(before == size + 2);
   CHECK_THROWS_AS(to_device(x, nullptr), ArgumentError);
   static constexpr DeviceDescription kMissing{99, DeviceType::GPU, "GPU:99"};
-  const std::string missing = why([&] { to_device(x, &kMissing); });
+  const std::string missing = message<DeviceError>([&] { to_device(x, &kMissing); });
   CHECK_THAT(missing, Catch::Contains("to_device: GPU:99: there is no such device\n  at "));
-  CHECK_THAT(why([&] { zeros(g, {1}, &kMissing); }), Catch::Contains("zeros: GPU:99"));
+  CHECK_THAT(message<DeviceError>([&] { zeros(g, {1}, &kMissing); }),
+             Catch::Contains("zeros: GPU:99"));
   CHECK_THROWS_AS(ComputationGraph().set_device(&kMissing), DeviceError);
   CHECK(g.size() == before + 1);
   CHECK(as_vector((w * to_device(x, kSecond)).value()).size() == 2);

@@ -9,6 +9,7 @@
 namespace summation_test {
 
 using namespace dynet;
+using test::same_bits;
 
 namespace {
 
@@ -32,10 +33,6 @@ std::vector<std::vector<float>> values(Way way, const Build& build) {
   std::vector<std::vector<float>> result;
   for (const Expression& e : all) result.push_back(as_vector(e.value()));
   return result;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 /// Number of modes with bits that differ from node by node.

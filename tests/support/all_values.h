@@ -1,10 +1,15 @@
 #pragma once
 
+#include <cstring>
 #include <vector>
 
 #include "dynet-like/param/parameters.h"
 
 namespace dynet::test {
+
+inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
 
 /// The values of all parameters and tables of a collection.
 inline std::vector<float> all_values(const ParameterCollection& pc) {

@@ -26,6 +26,21 @@
 #define OF_XY(...) \
   [=](const dynet::Expression& x, const dynet::Expression& y) { return __VA_ARGS__; }
 
+/// The E that a call throws.
+template <class E, class Call>
+E thrown(Call call) {
+  try {
+    call();
+  } catch (const E& e) {
+    return e;
+  }
+  throw std::logic_error("nothing was thrown");
+}
+template <class E, class Call>
+std::string message(Call call) {
+  return thrown<E>(call).what();
+}
+
 /// The gradients of a loss are its slopes; it depends on so many parameters.
 inline void check_slopes(const dynet::Expression& loss,
                          std::optional<std::size_t> parameters = {}) {

@@ -13,6 +13,7 @@
 namespace threads_test {
 
 using namespace dynet;
+using test::same_bits;
 
 namespace {
 
@@ -54,10 +55,6 @@ void dawdle(std::uint64_t key) {
   const std::uint64_t r = mix_bits(key) % 16;
   if (r < 6) std::this_thread::yield();
   if (r == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 void run_together(unsigned threads, const std::function<void(unsigned)>& work) {
@@ -290,16 +287,12 @@ TEST_CASE("workers do every job once and throw what the first failing job threw"
     }
     for (int round = 0; round < 20; ++round) {
       std::atomic<int> done = 0;
-      try {
-        workers.run(9, [&](unsigned job) {
-          dawdle(job);
-          ++done;
-          if (job >= 3) throw std::runtime_error(std::to_string(job));
-        });
-        FAIL("nothing was thrown");
-      } catch (const std::runtime_error& e) {
-        CHECK(e.what() == std::string("3"));
-      }
+      const auto fail = [&](unsigned job) {
+        dawdle(job);
+        ++done;
+        if (job >= 3) throw std::runtime_error(std::to_string(job));
+      };
+      CHECK(message<std::runtime_error>([&] { workers.run(9, fail); }) == "3");
       CHECK(done == 9);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));  // they fall asleep

@@ -47,17 +47,14 @@ TEST_CASE("a job may call its own workers") {
 TEST_CASE("the first exception of a call within a job is thrown, after all jobs") {
   Workers workers(2);
   std::atomic<int> done{0};
-  try {
-    workers.run(1, [&](unsigned) {
-      workers.run(4, [&](unsigned job) {
-        ++done;
-        if (job > 0) throw std::runtime_error("job " + std::to_string(job));
-      });
-    });
-    FAIL("nothing was thrown");
-  } catch (const std::runtime_error& e) {
-    CHECK(std::string(e.what()) == "job 1");
-  }
+  CHECK(message<std::runtime_error>([&] {
+          workers.run(1, [&](unsigned) {
+            workers.run(4, [&](unsigned job) {
+              ++done;
+              if (job > 0) throw std::runtime_error("job " + std::to_string(job));
+            });
+          });
+        }) == "job 1");
   CHECK(done == 4);
   workers.run(2, [&](unsigned) { ++done; });
   CHECK(done == 6);
