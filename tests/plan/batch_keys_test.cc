@@ -15,8 +15,7 @@ TEST_CASE("BatchKeys assigns one key to equal nodes, with edges from the keys of
   std::size_t shared = 0;
   for (std::uint64_t seed = 1000; seed < 1200; ++seed) {
     const Graph g = random_graph(seed);
-    const auto n = static_cast<NodeId>(g.nodes.size());
-    const auto begin = static_cast<NodeId>(seed % n);
+    const NodeId n = size(g), begin = static_cast<NodeId>(seed % n);
     s.assign(g, begin, n, first_arg.data());
     REQUIRE(s.of.size() == n - begin);
     shared += s.all.size() < n - begin;
@@ -62,7 +61,7 @@ TEST_CASE("BatchKeys separates thousands of keys") {
   BatchKeys s;
   std::vector<std::uint32_t> first_arg(g.nodes.size());
   for (int again = 0; again < 2; ++again) {
-    s.assign(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
+    s.assign(g, 0, size(g), first_arg.data());
     REQUIRE(s.all.size() == 2 * kCount);
     for (const BatchKey& one : s.all) REQUIRE(one.count == 2);
     for (std::size_t k = 0; k < 2 * kCount; ++k) REQUIRE(s.of[k] == s.of[k + 2 * kCount]);
@@ -103,7 +102,7 @@ TEST_CASE("BatchKeys separates nodes of one kind by shared operands and long lis
   expected += 12;
   BatchKeys s;
   std::vector<std::uint32_t> first_arg(g.nodes.size());
-  const auto n = static_cast<NodeId>(g.nodes.size());
+  const NodeId n = size(g);
   for (int again = 0; again < 2; ++again) {
     s.assign(g, begin, n, first_arg.data());
     REQUIRE(s.all.size() == expected);
@@ -123,7 +122,7 @@ TEST_CASE("BatchKeys separates products of one matrix by the operand before the 
   for (const NodeId bias : {1u, 65u, 129u, 65u, 1u}) g.add(sum, {3}, {bias, 200, 0});
   BatchKeys s;
   std::vector<std::uint32_t> first_arg(g.nodes.size());
-  s.assign(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
+  s.assign(g, 0, size(g), first_arg.data());
   CHECK(std::vector(s.of.begin() + 201, s.of.end()) == std::vector<std::uint32_t>{2, 3, 4, 3, 2});
 }
 
@@ -135,7 +134,7 @@ TEST_CASE("BatchKeys has a number of edges that does not grow with the nodes") {
     g.add(user, {3}, {g.add(k % 2 ? in : twice, {3}), g.add(k % 2 ? twice : in, {3})});
   BatchKeys s;
   std::vector<std::uint32_t> first_arg(g.nodes.size());
-  s.assign(g, 0, static_cast<NodeId>(g.nodes.size()), first_arg.data());
+  s.assign(g, 0, size(g), first_arg.data());
   CHECK(s.all.size() == 3);
   CHECK(s.edges.size() == 2);
 }

@@ -15,12 +15,7 @@ namespace {
 
 const OpForm kIn = form("in"), kUp = form("up"), kBoth = form("both");
 
-Graph chain(unsigned length) {
-  Graph g;
-  NodeId x = g.add(kIn, {3});
-  for (unsigned k = 0; k < length; ++k) x = g.add(kUp, {3}, {x});
-  return g;
-}
+Graph chain(unsigned length) { return chains(1, length + 1, 3); }
 
 /// Requests the plan of a chain; returns whether it was a hit.
 bool ask(PlanCache& cache, unsigned length) {

@@ -29,8 +29,6 @@ bool same_plan(const Plan& a, const Plan& b) {
          equal(a.first_arg, b.first_arg) && equal(a.freed, b.freed);
 }
 
-NodeId size(const Graph& g) { return static_cast<NodeId>(g.nodes.size()); }
-
 std::size_t as_attribute_says(const GraphStore& graph, const Node& n) {
   return static_cast<std::size_t>(graph.attr<Attr>(n).own);
 }
@@ -38,6 +36,10 @@ std::size_t as_attribute_says(const GraphStore& graph, const Node& n) {
 OpForm in_form = form("in"), other = form("other"),
        sum = form("sum", Kind::compute, BatchRule::products(1)),
        scratch = form("scratch", Kind::compute, BatchRule::each(8), as_attribute_says);
+
+const Plan& cached(PlanCache& cache, const Graph& g, NodeId begin, NodeId end) {
+  return cache.plan(g, begin, end, maker_of(PlanPolicy::in_batches));
+}
 
 /// Twelve nodes; plans cover the last ten.
 struct Model {
@@ -84,9 +86,8 @@ Graph steps(NodeId first_matrix, NodeId second_matrix, const Dim& matrix = {3, 3
 /// Whether the plan of the nodes from `begin` on is a hit; checks that it equals a new plan.
 bool is_remembered(PlanCache& cache, const Graph& g, NodeId begin) {
   const std::size_t hits = cache.hits();
-  Plan fresh;
-  PlanMaker(PlanPolicy::in_batches).make(g, begin, size(g), fresh);
-  REQUIRE(same_plan(cache.plan(g, begin, size(g), maker_of(PlanPolicy::in_batches)), fresh));
+  const Plan fresh = plan_of(g, begin, size(g));
+  REQUIRE(same_plan(cached(cache, g, begin, size(g)), fresh));
   return cache.hits() > hits;
 }
 
@@ -97,15 +98,13 @@ TEST_CASE("a cached plan equals a new plan") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Graph g = random_graph(seed);
     const NodeId begin = seed % 3 ? 0 : static_cast<NodeId>(seed % size(g)), end = size(g);
-    Plan fresh;
-    PlanMaker(PlanPolicy::in_batches).make(g, begin, end, fresh);
+    const Plan fresh = plan_of(g, begin, end);
     const std::size_t hits = cache.hits();
-    for (int k = 0; k < 4; ++k)
-      REQUIRE(same_plan(cache.plan(g, begin, end, maker_of(PlanPolicy::in_batches)), fresh));
+    for (int k = 0; k < 4; ++k) REQUIRE(same_plan(cached(cache, g, begin, end), fresh));
     REQUIRE(cache.hits() - hits == (end - begin < PlanCache::kFewest ? 0 : 2));
     const std::size_t plans = cache.plans(), bytes = cache.bytes();
-    const Plan* const known = &cache.plan(g, begin, end, maker_of(PlanPolicy::in_batches));
-    REQUIRE(&cache.plan(g, begin, end, maker_of(PlanPolicy::in_batches)) == known);
+    const Plan* const known = &cached(cache, g, begin, end);
+    REQUIRE(&cached(cache, g, begin, end) == known);
     REQUIRE(cache.plans() == plans);
     REQUIRE(cache.bytes() == bytes);
   }
@@ -206,14 +205,13 @@ TEST_CASE("a graph that differs in anything that a planner reads has a plan of i
                              NodeId end = 12, PlanPolicy policy = PlanPolicy::in_batches) {
     PlanCache cache(1 << 20, 0);  // one hash for all graphs
     const Graph known = Model().make();
-    for (int k = 0; k < 3; ++k) cache.plan(known, 2, 12, maker_of(PlanPolicy::in_batches));
+    for (int k = 0; k < 3; ++k) cached(cache, known, 2, 12);
     REQUIRE(cache.hits() == 1);
     Model changed;
     change(changed);
     const Graph g = changed.make();
     const Plan& plan = cache.plan(g, begin, end, maker_of(policy));
-    Plan fresh;
-    PlanMaker(policy).make(g, begin, end, fresh);
+    const Plan fresh = plan_of(g, begin, end, policy);
     REQUIRE(same_plan(plan, fresh));
     return cache.hits() - 1;
   };
@@ -281,12 +279,11 @@ TEST_CASE("the cache distinguishes forms at one address") {
     Model model;
     model.last = &f;
     const Graph g = model.make();
-    for (int k = 0; k < 3; ++k) cache.plan(g, 0, 12, maker_of(PlanPolicy::in_batches));
+    for (int k = 0; k < 3; ++k) cached(cache, g, 0, 12);
     REQUIRE(cache.hits() == 1);
     f = now;
-    Plan fresh;
-    PlanMaker(PlanPolicy::in_batches).make(g, 0, 12, fresh);
-    REQUIRE(same_plan(cache.plan(g, 0, 12, maker_of(PlanPolicy::in_batches)), fresh));
+    const Plan fresh = plan_of(g, 0, 12);
+    REQUIRE(same_plan(cached(cache, g, 0, 12), fresh));
     return cache.hits() - 1;
   };
   CHECK(hits_with(form("second")) == 1);
@@ -312,19 +309,18 @@ TEST_CASE("the cache stores nothing for single uses and stays within its bounds"
   };
   constexpr std::size_t kBytes = 100'000;
   PlanCache cache(kBytes);
-  for (unsigned length = 20; length < 220; ++length)
-    cache.plan(chain(length), 0, length + 1, maker_of(PlanPolicy::in_batches));
+  for (unsigned length = 20; length < 220; ++length) cached(cache, chain(length), 0, length + 1);
   CHECK(cache.bytes() == 0);
   for (int round = 0; round < 20; ++round)
     for (unsigned length = 20; length < 220; ++length) {
-      cache.plan(chain(length), 0, length + 1, maker_of(PlanPolicy::in_batches));
+      cached(cache, chain(length), 0, length + 1);
       REQUIRE(cache.bytes() <= kBytes);
     }
   CHECK(cache.bytes() > kBytes / 2);
   CHECK(cache.plans() > 2);
   // A frequent graph is soon a hit.
   const std::size_t before = cache.hits();
-  for (int k = 0; k < 20; ++k) cache.plan(chain(300), 0, 301, maker_of(PlanPolicy::in_batches));
+  for (int k = 0; k < 20; ++k) cached(cache, chain(300), 0, 301);
   CHECK(cache.hits() >= before + 10);
 }
 
@@ -348,7 +344,7 @@ TEST_CASE("a loss behind a graph is remembered, one node behind another is not")
     PlanCache cache(1 << 20, 0);
     const auto hits = [&](const OpForm& loss, const Attr& attr = {}) {
       const Graph g = graph(nodes, loss, attr);
-      cache.plan(g, 0, nodes, maker_of(PlanPolicy::in_batches));
+      cached(cache, g, 0, nodes);
       return is_remembered(cache, g, nodes);
     };
     for (int k = 0; k < 2; ++k) CHECK_FALSE(hits(other));

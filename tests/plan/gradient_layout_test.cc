@@ -32,8 +32,7 @@ TEST_CASE("the gradient layout follows the steps and places batches side by side
   g.add(b, {20});
   g.add(a, {3});
   g.add(b, {20});
-  Plan plan;
-  PlanMaker(PlanPolicy::in_batches).make(g, 0, 4, plan);
+  const Plan plan = plan_of(g, 0, 4);
   const GradientLayout all = laid_out(g, plan, {1, 1, 1, 1});
   CHECK(std::vector(all.offset.begin(), all.offset.end()) ==
         std::vector<std::uint64_t>{0, 16, 3, 36});
@@ -44,8 +43,7 @@ TEST_CASE("the gradient layout allocates nothing for unwanted gradients") {
   Graph g;
   const OpForm a = form("a");
   for (int k = 0; k < 4; ++k) g.add(a, {8});
-  Plan plan;
-  PlanMaker(PlanPolicy::in_batches).make(g, 0, 4, plan);
+  const Plan plan = plan_of(g, 0, 4);
   const GradientLayout some = laid_out(g, plan, {1, 0, 1});  // the last node is after the loss
   CHECK(std::vector(some.offset.begin(), some.offset.end()) ==
         std::vector<std::uint64_t>{0, kNothing, 8});
@@ -59,8 +57,7 @@ TEST_CASE("the gradient layout keeps gradients apart on two devices") {
     const auto n = static_cast<NodeId>(g.nodes.size());
     std::vector<char> wanted;
     for (NodeId id = 0; id < n; ++id) wanted.push_back(random.bits(id) % 4 > 0);
-    Plan plan;
-    PlanMaker(PlanPolicy::in_batches).make(g, 0, n, plan);
+    const Plan plan = plan_of(g, 0, n);
     const GradientLayout layout = laid_out(g, plan, wanted);
     PodVector<bool> by_node;
     for (const char w : wanted) by_node.push_back(w != 0);

@@ -25,6 +25,16 @@ inline PlanMaker& maker_of(PlanPolicy policy) {
   return all[static_cast<unsigned>(policy)];
 }
 
+inline NodeId size(const GraphStore& g) { return static_cast<NodeId>(g.nodes.size()); }
+
+/// A new plan of the nodes [begin, end).
+inline Plan plan_of(const GraphStore& g, NodeId begin, NodeId end,
+                    PlanPolicy policy = PlanPolicy::in_batches) {
+  Plan plan;
+  PlanMaker(policy).make(g, begin, end, plan);
+  return plan;
+}
+
 inline Dim no_shape(const Operands&) { return {}; }
 inline std::size_t three(const GraphStore&, const Node&) { return 3; }
 
@@ -101,5 +111,16 @@ struct Graph : GraphStore {
     kinds[id] = table->find({*n.form, n.dim, dims, attrs.data() + n.attr, n.flags});
   }
 };
+
+/// Samples that are chains of `steps` nodes, one after another.
+inline Graph chains(unsigned samples, unsigned steps, unsigned size) {
+  static const OpForm in = form("in"), up = form("up");
+  Graph g;
+  for (unsigned s = 0; s < samples; ++s) {
+    NodeId x = g.add(in, {size});
+    for (unsigned t = 1; t < steps; ++t) x = g.add(up, {size}, {x});
+  }
+  return g;
+}
 
 }  // namespace hand_made

@@ -97,8 +97,7 @@ TEST_CASE("a plan keeps the values that backward reads and marks all freed value
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     CAPTURE(seed);
     const Graph g = network(seed);
-    const auto end = static_cast<NodeId>(g.nodes.size());
-    const NodeId begin = seed % 3 ? 0 : 10;
+    const NodeId begin = seed % 3 ? 0 : 10, end = size(g);
     PlanMaker(PlanPolicy::in_batches).make(g, begin, end, plan);
     REQUIRE(plan.order.size() == end - begin);
     Memory memory{g, plan};
@@ -128,8 +127,7 @@ TEST_CASE("a batch is computed in place only if all of its nodes allow it") {
   for (int k = 0; k < 4; ++k) xs.push_back(g.add(kSource, {5}));
   for (const NodeId x : xs) ys.push_back(g.add(kNeither, {5}, {x}));
   for (const NodeId y : {ys[0], ys[1], ys[2], ys[2]}) g.add(kInPlace, {5}, {y});
-  Plan plan;
-  PlanMaker(PlanPolicy::in_batches).make(g, 0, 12, plan);
+  const Plan plan = plan_of(g, 0, 12);
   Memory memory{g, plan};
   CHECK(memory.run() == 0);
   for (NodeId id = 0; id < 12; ++id) {

@@ -13,8 +13,6 @@ using bench::least_batches;
 
 namespace {
 
-NodeId size(const Graph& g) { return static_cast<NodeId>(g.nodes.size()); }
-
 // The steps that complete nodes, without the earlier terms of sums of products.
 std::size_t batches_of(const GraphStore& graph, const Plan& plan) {
   return static_cast<std::size_t>(
@@ -49,11 +47,8 @@ TEST_CASE("the bound agrees with a search along all ways, and no plan is below i
       bound += *std::max_element(chain.begin(), chain.end());
     }
     REQUIRE(least_batches(g, begin, size(g)) == bound);
-    Plan plan;
-    for (const PlanPolicy policy : {PlanPolicy::in_order, PlanPolicy::in_batches}) {
-      PlanMaker(policy).make(g, begin, size(g), plan);
-      REQUIRE(batches_of(g, plan) >= bound);
-    }
+    for (const PlanPolicy policy : {PlanPolicy::in_order, PlanPolicy::in_batches})
+      REQUIRE(batches_of(g, plan_of(g, begin, size(g), policy)) >= bound);
   }
 }
 

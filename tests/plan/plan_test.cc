@@ -1,12 +1,8 @@
-#include <algorithm>
-#include <map>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
 #include "dynet-like/plan/plan_maker.h"
 #include "tests/plan/check_steps.h"
 #include "tests/plan/random_graphs.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace plan_test {
 
@@ -14,10 +10,17 @@ using namespace hand_made;
 
 namespace {
 
-/// check_steps() for a plan that frees no values.
-void check_plan(const Graph& g, NodeId begin, NodeId end, const Plan& plan) {
+/// Makes a plan, which frees no values, and checks it.
+void make_checked(const Graph& g, NodeId begin, NodeId end, PlanPolicy policy, Plan& plan) {
+  PlanMaker(policy).make(g, begin, end, plan);
   check_steps(g, begin, end, plan);
   REQUIRE(plan.freed.empty());
+}
+Plan checked_plan(const Graph& g, NodeId begin, NodeId end,
+                  PlanPolicy policy = PlanPolicy::in_batches) {
+  Plan plan;
+  make_checked(g, begin, end, policy, plan);
+  return plan;
 }
 
 const OpForm kIn = form("in"), kOther = form("other");
@@ -30,14 +33,10 @@ TEST_CASE("a plan in batches runs together what is alike and does not wait for e
   const NodeId c = g.add(kOther, {3}, {a}), d = g.add(kOther, {3}, {b});
   const NodeId e = g.add(kOther, {3}, {c});  // depends on c
   const NodeId f = g.add(kOther, {3}, {a});
-  Plan plan;
-  PlanMaker(PlanPolicy::in_batches).make(g, 0, 6, plan);
-  check_plan(g, 0, 6, plan);
+  const Plan plan = checked_plan(g, 0, 6);
   CHECK(batches(plan) == std::vector<Nodes>{{a, b}, {c, d, f}, {e}});
   // Nodes before `begin` have values and are not planned.
-  PlanMaker(PlanPolicy::in_batches).make(g, 3, 6, plan);
-  check_plan(g, 3, 6, plan);
-  CHECK(batches(plan) == std::vector<Nodes>{{d, e, f}});
+  CHECK(batches(checked_plan(g, 3, 6)) == std::vector<Nodes>{{d, e, f}});
 }
 
 TEST_CASE("nodes that differ in form, shape, batch attribute or shared operand run apart") {
@@ -49,9 +48,7 @@ TEST_CASE("nodes that differ in form, shape, batch attribute or shared operand r
   const auto alike = [&](NodeId a, NodeId b) {
     const bool forward = same_key(g, g.nodes[a], g.nodes[b]);
     CHECK(forward == same_key(g, g.nodes[b], g.nodes[a]));
-    Plan plan;
-    PlanMaker(PlanPolicy::in_batches).make(g, std::min(a, b), std::max(a, b) + 1, plan);
-    check_plan(g, std::min(a, b), std::max(a, b) + 1, plan);
+    checked_plan(g, std::min(a, b), std::max(a, b) + 1);
     return forward;
   };
   const auto pair = [&](const OpForm& f, Dim dim, Nodes p, Attr s, const OpForm& h, Dim e, Nodes q,
@@ -91,27 +88,23 @@ TEST_CASE("sums of products share every matrix and the operand before the pairs"
     other[k] = a[2];
     CHECK_FALSE(same_key(g, g.nodes[x], g.nodes[g.add(sum, {3}, other)]));
   }
-  Plan plan;
-  PlanMaker(PlanPolicy::in_batches).make(g, 0, y + 1, plan);
-  check_plan(g, 0, y + 1, plan);
+  const Plan plan = checked_plan(g, 0, y + 1);
   CHECK(batches(plan).back() == Nodes{x, y});
 }
 
 TEST_CASE("values are disjoint and in the memory of their device") {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const Graph g = random_graph_on_two_devices(seed);
-    const auto n = static_cast<NodeId>(g.nodes.size());
-    Plan plan;
-    PlanMaker(PlanPolicy::in_batches).make(g, 0, n, plan);
+    const Plan plan = plan_of(g, 0, size(g));
     std::vector<char> taken(plan.extent);
-    for (NodeId id = 0; id < n; ++id) {
+    for (NodeId id = 0; id < size(g); ++id) {
       CAPTURE(seed, id);
-      const std::uint64_t at = plan.value[id], size = g.nodes[id].dim.size();
+      const std::uint64_t at = plan.value[id], count = g.nodes[id].dim.size();
       if (at == Plan::kNoMemory) continue;
       const std::uint32_t device = g.nodes[id].device_index();
       REQUIRE(at >= plan.block_offset(device));
-      REQUIRE(at + size <= plan.block_offset(device) + plan.extent_of(device));
-      for (std::uint64_t e = at; e < at + size; ++e) REQUIRE(taken[e]++ == 0);
+      REQUIRE(at + count <= plan.block_offset(device) + plan.extent_of(device));
+      for (std::uint64_t e = at; e < at + count; ++e) REQUIRE(taken[e]++ == 0);
     }
   }
 }
@@ -128,9 +121,7 @@ TEST_CASE("products with kOwnMatrix are one step unless many nodes share a matri
       ys.push_back(g.add(product, {4}, {ws[k % matrices], x}));
       if (own) g.set_flags(ys.back(), Node::kOwnMatrix);
     }
-    Plan plan;
-    PlanMaker(PlanPolicy::in_batches).make(g, 0, ys.back() + 1, plan);
-    check_plan(g, 0, ys.back() + 1, plan);
+    const Plan plan = checked_plan(g, 0, ys.back() + 1);
     std::vector<Nodes> found;
     for (Nodes& b : batches(plan))
       if (g.nodes[b[0]].form == &product) {
@@ -161,10 +152,7 @@ TEST_CASE("ops outside recurrences are one batch at any depth") {
       g.add(loss, {1}, {h});
     }
   }
-  Plan plan;
-  const auto n = static_cast<NodeId>(g.nodes.size());
-  PlanMaker(PlanPolicy::in_batches).make(g, 0, n, plan);
-  check_plan(g, 0, n, plan);
+  const Plan plan = checked_plan(g, 0, size(g));
   std::size_t sums = 0, steps = 0, losses = 0;
   for (const Step& s : plan.steps) {
     const OpForm* f = g.nodes[plan.order[s.first]].form;
@@ -207,10 +195,8 @@ TEST_CASE("sums of products are split before the first product that depends on t
       }
       h = g.add(kOther, {5}, {g.add(sum, {4}, terms)});
     }
-    const auto n = static_cast<NodeId>(g.nodes.size());
-    Plan plan;
-    PlanMaker(PlanPolicy::in_batches).make(g, 0, n, plan);
-    check_steps(g, 0, n, plan);
+    const Plan plan = plan_of(g, 0, size(g));
+    check_steps(g, 0, size(g), plan);
     std::size_t earlier = 0, later = 0;
     for (const Step& s : plan.steps) {
       if (g.nodes[plan.order[s.first]].form != &sum) continue;
@@ -232,10 +218,8 @@ TEST_CASE("views and parameters take no memory, scratch comes behind the values"
   const NodeId p = g.add(parameter, {50}), v = g.add(alias, {5, 10}, {p});
   const NodeId row = g.add(lookup, {50}), rows = g.add(lookup, Dim({50}, 3));
   const NodeId k = g.add(kept, {50}, {v}), k2 = g.add(kept, {50}, {v});
-  for (const bool batched : {false, true}) {
-    Plan plan;
-    PlanMaker(batched ? PlanPolicy::in_batches : PlanPolicy::in_order).make(g, 0, 6, plan);
-    check_plan(g, 0, 6, plan);
+  for (const PlanPolicy policy : {PlanPolicy::in_order, PlanPolicy::in_batches}) {
+    const Plan plan = checked_plan(g, 0, 6, policy);
     CHECK(plan.value[p] == Plan::kNoMemory);
     CHECK(plan.value[v] == Plan::kNoMemory);
     CHECK(plan.value[row] == Plan::kNoMemory);
@@ -266,14 +250,11 @@ TEST_CASE("plans of random graphs are valid, and a plan can be made again in pla
   std::size_t fewer = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Graph g = random_graph(seed);
-    const auto n = static_cast<NodeId>(g.nodes.size());
-    const auto begin = static_cast<NodeId>(seed % n);
-    PlanMaker(PlanPolicy::in_batches).make(g, begin, n, plan);
-    check_plan(g, begin, n, plan);
+    const NodeId n = size(g), begin = static_cast<NodeId>(seed % n);
+    make_checked(g, begin, n, PlanPolicy::in_batches, plan);
     fewer += plan.steps.size() < n - begin;
     const std::vector<Nodes> first = batches(plan);
-    PlanMaker(PlanPolicy::in_order).make(g, begin, n, plan);
-    check_plan(g, begin, n, plan);
+    make_checked(g, begin, n, PlanPolicy::in_order, plan);
     for (const Step& s : plan.steps) REQUIRE(s.count == 1);
     PlanMaker(PlanPolicy::in_batches).make(g, begin, n, plan);
     CHECK(batches(plan) == first);

@@ -24,13 +24,16 @@ Graph small() {
   return g;
 }
 
-std::string fault_of(const Graph& g, const Plan& plan) {
+/// Checks that verify(arguments) names this fault, or throws nothing if it is "none".
+template <class... Arguments>
+void check_fault(const std::string& fault, const Arguments&... arguments) {
+  std::string found = "none";
   try {
-    PlanVerifier().verify(g, plan);
+    PlanVerifier().verify(arguments...);
   } catch (const std::logic_error& e) {
-    return e.what();
+    found = e.what();
   }
-  return "none";
+  CHECK(found == (fault == "none" ? fault : "a plan is wrong: " + fault));
 }
 
 }  // namespace
@@ -38,11 +41,10 @@ std::string fault_of(const Graph& g, const Plan& plan) {
 TEST_CASE("verify names the fault of a changed plan") {
   const Graph g = small();
   const auto expect = [&](const std::string& fault, const std::function<void(Plan&)>& change) {
-    Plan plan;
-    PlanMaker(PlanPolicy::in_batches).make(g, 0, 5, plan);
+    Plan plan = plan_of(g, 0, 5);
     REQUIRE(plan.steps.size() == 3);
     change(plan);
-    CHECK(fault_of(g, plan) == (fault == "none" ? fault : "a plan is wrong: " + fault));
+    check_fault(fault, g, plan);
   };
   expect("none", [](Plan&) {});
   expect("it is not of this graph", [](Plan& p) { p.end = 6; });
@@ -85,8 +87,7 @@ TEST_CASE("verify names the fault of a changed plan") {
 
 TEST_CASE("verify names gradients that overlap, are missing or outside of their block") {
   const Graph g = small();
-  Plan plan;
-  PlanMaker(PlanPolicy::in_batches).make(g, 0, 5, plan);
+  Plan plan = plan_of(g, 0, 5);
   const auto expect = [&](const std::string& fault,
                           const std::function<void(GradientLayout&)>& change) {
     PodVector<bool> wanted;
@@ -95,13 +96,7 @@ TEST_CASE("verify names gradients that overlap, are missing or outside of their 
     lay_out_gradients(g, {plan.steps.data(), plan.steps.size()}, plan.order.data(),
                       {wanted.data(), wanted.size()}, layout);
     change(layout);
-    std::string found = "none";
-    try {
-      PlanVerifier().verify(g, {wanted.data(), wanted.size()}, layout);
-    } catch (const std::logic_error& e) {
-      found = e.what();
-    }
-    CHECK(found == (fault == "none" ? fault : "a plan is wrong: " + fault));
+    check_fault(fault, g, std::span<const bool>(wanted.data(), wanted.size()), layout);
   };
   expect("none", [](GradientLayout&) {});
   expect("node 3 (up) has the gradient of another",

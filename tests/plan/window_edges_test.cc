@@ -15,23 +15,16 @@ namespace {
 const OpForm kIn = form("in"), kUp = form("up"), kParameter = form("parameter", Kind::parameter),
              kView = form("view", Kind::alias);
 
-Graph chain(unsigned steps, unsigned size) {
-  Graph g;
-  NodeId x = g.add(kIn, {size});
-  for (unsigned t = 1; t < steps; ++t) x = g.add(kUp, {size}, {x});
-  return g;
-}
-
 }  // namespace
 
 TEST_CASE("a window ends after the node that fills it, however large the node is") {
   const auto n = static_cast<unsigned>(kTrainingWindows.elements);
-  const Graph g = chain(64, n);
+  const Graph g = chains(1, 64, n);
   Windows windows(g, 0, 64);
   CHECK(windows.end_of(0) == 2);
   CHECK(windows.end_of(10) == 12);
   CHECK(windows.end_of(62) == 64);
-  const Graph huge = chain(4, 16 * n);
+  const Graph huge = chains(1, 4, 16 * n);
   CHECK(Windows(huge, 0, 4).end_of(0) == 1);
   CHECK(Windows(huge, 0, 4).end_of(3) == 4);
 }

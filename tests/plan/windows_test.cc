@@ -9,18 +9,6 @@ using namespace hand_made;
 
 namespace {
 
-const OpForm kIn = form("in"), kUp = form("up");
-
-/// Samples that are chains of `steps` nodes, one after another.
-Graph chains(unsigned samples, unsigned steps, unsigned size) {
-  Graph g;
-  for (unsigned s = 0; s < samples; ++s) {
-    NodeId x = g.add(kIn, {size});
-    for (unsigned t = 1; t < steps; ++t) x = g.add(kUp, {size}, {x});
-  }
-  return g;
-}
-
 /// Boundaries of the windows of a graph.
 std::vector<NodeId> cuts(const Graph& g) {
   const auto n = static_cast<NodeId>(g.nodes.size());
