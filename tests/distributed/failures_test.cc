@@ -40,6 +40,10 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+void check_all(const std::vector<std::string>& errors, const std::string& text) {
+  for (const std::string& e : errors) CHECK_THAT(e, Catch::Contains(text));
+}
+
 }  // namespace
 
 TEST_CASE("an exception of one process ends all, with its message") {
@@ -110,19 +114,16 @@ TEST_CASE("parameters that differ are found, and the first is named") {
       }
       run.train(5);
     });
-    for (const std::string& e : errors) {
-      INFO(e);
-      CHECK(holds(e, bad == 0 ? "rank 1 and rank 0 disagree about parameter /b {5}"
-                              : "rank 2 and rank 0 disagree about parameter /b {5}"));
-      CHECK(holds(e, "after 4 updates"));
-    }
+    check_all(errors, bad == 0 ? "rank 1 and rank 0 disagree about parameter /b {5}"
+                               : "rank 2 and rank 0 disagree about parameter /b {5}");
+    check_all(errors, "after 4 updates");
   }
   const auto table = errors_of(2, [](Communicator& c) {
     SmallRun run(c, {});
     if (c.rank() == 1) run.tags.initialize(2, {1, 2, 3, 4, 5, 6});
     run.distributed.compare_parameters();
   });
-  for (const std::string& e : table) CHECK(holds(e, "about lookup parameter /tags {6}"));
+  check_all(table, "about lookup parameter /tags {6}");
 }
 
 TEST_CASE("settings that differ are found") {
@@ -133,10 +134,7 @@ TEST_CASE("settings that differ are found") {
       if (c.rank() == 3) change(run);
       run.train(2);
     });
-    for (const std::string& e : errors) {
-      INFO(e);
-      CHECK(holds(e, "the " + what + " of rank 3 is not that of other ranks"));
-    }
+    check_all(errors, "the " + what + " of rank 3 is not that of other ranks");
   };
   expect("learning rate", [](SmallRun& r) { r.trainer.learning_rate = 0.5f; });
   expect("clipping", [](SmallRun& r) { r.trainer.clipping_enabled = false; });
@@ -146,7 +144,7 @@ TEST_CASE("settings that differ are found") {
     s.lanes = c.rank() ? 8 : 16;
     SmallRun(c, s).train(1);
   });
-  for (const std::string& e : lanes) CHECK(holds(e, "number of lanes of rank 1"));
+  check_all(lanes, "number of lanes of rank 1");
 }
 
 TEST_CASE("an error names the difference between ranks before the first update") {
@@ -156,10 +154,7 @@ TEST_CASE("an error names the difference between ranks before the first update")
       if (c.rank() == 1) change(run);
       run.train(1);
     });
-    for (const std::string& e : errors) {
-      INFO(e);
-      CHECK(holds(e, what));
-    }
+    check_all(errors, what);
   };
   expect("the trainer's schedule_high is 0.5 on rank 1 and ",
          [](SmallRun& r) { r.trainer.set_schedule(LearningRateSchedule::cosine(0.5f, 100)); });
@@ -190,10 +185,7 @@ TEST_CASE("a run that goes on compares trainers and parameters at once") {
       }
       again.update();
     });
-    for (const std::string& e : errors) {
-      INFO(e);
-      CHECK(holds(e, state ? "the digest of the trainer's state is " : "about parameter /b {5}"));
-    }
+    check_all(errors, state ? "the digest of the trainer's state is " : "about parameter /b {5}");
   }
 }
 
@@ -205,19 +197,14 @@ TEST_CASE("facts of a run are compared, and all that differ are named on every p
     if (c.rank() > 1) facts = {{"--batch", "9"}, {"", "x"}};
     require_same(c, facts);
   });
-  for (const std::string& e : errors) {
-    INFO(e);
-    CHECK(holds(e,
-                "processes must do the same: --batch is 9 on rank 2 and 8 on rank 0;  is x on "
-                "rank 2 and not there on rank 0; the data is not there on rank 2 and 5a on "
-                "rank 0"));
-  }
+  check_all(errors,
+            "processes must do the same: --batch is 9 on rank 2 and 8 on rank 0;  is x on "
+            "rank 2 and not there on rank 0; the data is not there on rank 2 and 5a on rank 0");
   const auto none = errors_of(2, [](Communicator& c) {
     require_same(c, {});
     require_same(c, c.rank() ? RunFacts() : RunFacts{{"", ""}});
   });
-  for (const std::string& e : none)
-    CHECK(holds(e, "processes must do the same:  is not there on rank 1 and  on rank 0"));
+  check_all(none, "processes must do the same:  is not there on rank 1 and  on rank 0");
   const auto alone = make_self_communicator();
   require_same(*alone, {{"--batch", "8"}});
 }
@@ -230,47 +217,32 @@ TEST_CASE("scores of different samples are refused") {
         return std::vector<double>{1, 2};
       });
     });
-    for (const std::string& e : errors)
-      CHECK(holds(e, "DistributedTrainer::score: processes have different samples; rank "));
+    check_all(errors, "DistributedTrainer::score: processes have different samples; rank ");
   }
   const auto lengths = errors_of(2, [](Communicator& c) {
     SmallRun run(c, {});
     run.distributed.score(8, [](Interval part) { return std::vector<double>(1 + part.begin % 2); });
   });
-  for (const std::string& e : lengths) CHECK(holds(e, "lists of 1 and of 2 numbers"));
+  check_all(lengths, "lists of 1 and of 2 numbers");
 }
 
 TEST_CASE("parameters are those of rank 0 after they were synchronized") {
-  const auto checksums = [](bool sparse) {
-    InProcessGroup group(3);
-    std::vector<std::string> bits(3);
-    group.run([&](Communicator& c) {
-      SmallSettings s;
-      s.sparse = sparse;
+  for (const bool sparse : {false, true}) {
+    SmallSettings s;
+    s.sparse = sparse;
+    const auto bits_of = [&](Communicator& c) {
       SmallRun run(c, s);
       run.b.set_value(std::vector<float>(5, static_cast<float>(c.rank())));
       run.words.initialize(7, std::vector<float>(6, static_cast<float>(c.rank())));
       run.trainer.learning_rate = 0.01f * static_cast<float>(1 + c.rank());
       run.distributed.synchronize();
       run.train(6);
-      bits[c.rank()] = run.bits();
-    });
-    return bits;
-  };
-  for (const bool sparse : {false, true}) {
-    const auto bits = checksums(sparse);
-    CHECK(bits[0] == bits[1]);
-    CHECK(bits[0] == bits[2]);
-    SmallSettings s;
-    s.sparse = sparse;
+      return run.bits();
+    };
+    std::vector<std::string> bits(3);
+    InProcessGroup(3).run([&](Communicator& c) { bits[c.rank()] = bits_of(c); });
     const auto self = make_self_communicator();
-    SmallRun alone(*self, s);
-    alone.b.set_value(std::vector<float>(5, 0));
-    alone.words.initialize(7, std::vector<float>(6, 0));
-    alone.trainer.learning_rate = 0.01f;
-    alone.distributed.synchronize();
-    alone.train(6);
-    CHECK(alone.bits() == bits[0]);
+    CHECK(bits == std::vector<std::string>(3, bits_of(*self)));
   }
 }
 
@@ -445,28 +417,27 @@ TEST_CASE("mistakes with communicators") {
   CHECK_THROWS_AS(self->send_any(0, {}), ArgumentError);
   CHECK_THROWS_AS(self->receive_any(1), ArgumentError);
   CHECK_THROWS_AS(InProcessGroup(0), ArgumentError);
-  for (const std::string& e :
-       errors_of(2, [](Communicator& c) { c.allreduce(std::vector<double>(1 + c.rank())); }))
-    CHECK(holds(e, "processes give 1 and 2 numbers"));
-  for (const std::string& e : errors_of(2, [](Communicator& c) {
-         std::byte bytes[3] = {};
-         if (c.rank() == 0)
-           c.send(1, bytes);
-         else
-           c.receive(0, std::span(bytes).first(2));
-         c.barrier();
-       }))
-    CHECK(holds(e, "rank 0 has sent 3 bytes where rank 1 waits for 2"));
+  check_all(errors_of(2, [](Communicator& c) { c.allreduce(std::vector<double>(1 + c.rank())); }),
+            "processes give 1 and 2 numbers");
+  const auto lengths = errors_of(2, [](Communicator& c) {
+    std::byte bytes[3] = {};
+    if (c.rank() == 0)
+      c.send(1, bytes);
+    else
+      c.receive(0, std::span(bytes).first(2));
+    c.barrier();
+  });
+  check_all(lengths, "rank 0 has sent 3 bytes where rank 1 waits for 2");
 }
 
 TEST_CASE("rank 0 acts for all, and fails for all") {
-  for (const std::string& e : errors_of(3, [](Communicator& c) {
-         on_rank_zero(c, [&] {
-           if (c.rank() != 0) throw std::logic_error("another rank");
-         });
-         on_rank_zero(c, [] { throw FileError("the disk is full"); });
-       }))
-    CHECK(holds(e, "the disk is full"));
+  const auto errors = errors_of(3, [](Communicator& c) {
+    on_rank_zero(c, [&] {
+      if (c.rank() != 0) throw std::logic_error("another rank");
+    });
+    on_rank_zero(c, [] { throw FileError("the disk is full"); });
+  });
+  check_all(errors, "the disk is full");
 }
 
 TEST_CASE("a launcher that knows of more processes is warned of") {

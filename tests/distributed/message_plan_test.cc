@@ -1,14 +1,8 @@
 #include "dynet-like/distributed/message_plan.h"
 
-#include <algorithm>
 #include <bit>
-#include <map>
-#include <numeric>
-#include <optional>
-#include <vector>
 
-#include "dynet-like/base/errors.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace message_plan_test {
 

@@ -1,10 +1,6 @@
 #include "dynet-like/distributed/update_head.h"
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace update_head_test {
 
