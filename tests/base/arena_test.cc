@@ -1,12 +1,6 @@
 #include "dynet-like/base/arena.h"
 
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace arena_test {
 
@@ -18,24 +12,27 @@ std::size_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p);
 
 }  // namespace
 
-TEST_CASE("blocks of an arena are aligned, disjoint and do not move") {
+TEST_CASE("blocks of an arena are aligned, disjoint and do not move, also in reused chunks") {
   Arena arena;
   CHECK(arena.capacity() == 0);
-  std::vector<unsigned char*> blocks;
-  std::vector<std::size_t> sizes;
-  for (std::size_t i = 0; i < 300; ++i) {
-    const std::size_t n = i * i % 7919;
-    auto* p = static_cast<unsigned char*>(arena.allocate(n));
-    REQUIRE(p);
-    REQUIRE(address(p) % Arena::kAlignment == 0);
-    std::memset(p, static_cast<int>(i & 0xff), n);
-    blocks.push_back(p);
-    sizes.push_back(n);
+  for (std::size_t round = 0; round < 4; ++round) {
+    std::vector<std::pair<unsigned char*, std::size_t>> blocks;
+    for (std::size_t i = 0; i < 300; ++i) {
+      const std::size_t n = (i * i + round * 104729) % 20011;
+      auto* p = static_cast<unsigned char*>(arena.allocate(n));
+      REQUIRE(p);
+      REQUIRE(address(p) % Arena::kAlignment == 0);
+      std::memset(p, static_cast<int>(i & 0xff), n);
+      blocks.emplace_back(p, n);
+    }
+    bool intact = true;
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      for (std::size_t k = 0; k < blocks[i].second; ++k)
+        intact = intact && blocks[i].first[k] == (i & 0xff);
+    CHECK(intact);
+    CHECK(arena.used() <= arena.capacity());
+    arena.reset();
   }
-  bool intact = true;
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    for (std::size_t k = 0; k < sizes[i]; ++k) intact = intact && blocks[i][k] == (i & 0xff);
-  CHECK(intact);
 }
 
 TEST_CASE("an arena allocates the same memory after reset and rewind") {
@@ -46,6 +43,7 @@ TEST_CASE("an arena allocates the same memory after reset and rewind") {
   for (int i = 0; i < 100; ++i) arena.allocate(50'000);  // several more chunks
   const std::size_t capacity = arena.capacity();
   arena.rewind(mark);
+  CHECK(arena.used() == 128);
   CHECK(arena.allocate(200) == second);
   arena.reset();
   CHECK(arena.allocate(100) == first);

@@ -1,13 +1,8 @@
 // Accounting of arenas; devices by number and name.
 
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "dynet-like/base/arena.h"
 #include "dynet-like/base/device.h"
-#include "dynet-like/base/errors.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace edges_test {
 
@@ -31,39 +26,6 @@ TEST_CASE("an arena counts allocated bytes, including the unused ends of chunks"
   arena.release();
   CHECK(arena.capacity() == 0);
   CHECK(arena.used() == 0);
-}
-
-TEST_CASE("blocks of an arena do not overlap when its chunks are reused") {
-  Arena arena;
-  std::vector<std::pair<char*, std::size_t>> pieces;
-  for (int round = 0; round < 4; ++round) {
-    pieces.clear();
-    for (std::size_t k = 0; k < 200; ++k) {
-      const std::size_t n = 1 + (k * 7919 + static_cast<std::size_t>(round) * 104729) % 20000;
-      pieces.emplace_back(static_cast<char*>(arena.allocate(n)), n);
-      std::memset(pieces.back().first, static_cast<int>(k), n);
-    }
-    for (std::size_t k = 0; k < pieces.size(); ++k) {
-      const auto [p, n] = pieces[k];
-      REQUIRE(reinterpret_cast<std::uintptr_t>(p) % Arena::kAlignment == 0);
-      REQUIRE(p[0] == static_cast<char>(k));
-      REQUIRE(p[n - 1] == static_cast<char>(k));
-    }
-    const std::size_t capacity = arena.capacity();
-    REQUIRE(arena.used() <= capacity);
-    arena.reset();
-  }
-}
-
-TEST_CASE("an arena rewinds to a mark in an earlier chunk") {
-  Arena arena;
-  arena.allocate(100);
-  const Arena::Mark mark = arena.mark();
-  void* const next = arena.allocate(100);
-  for (int k = 0; k < 50; ++k) arena.allocate(10'000);
-  arena.rewind(mark);
-  CHECK(arena.used() == 128);
-  CHECK(arena.allocate(100) == next);
 }
 
 TEST_CASE("devices are listed by number and by name") {

@@ -2,17 +2,13 @@
 
 #include <cctype>
 #include <exception>
-#include <set>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <type_traits>
-#include <vector>
 
 #include "dynet-like/base/source_location.h"
 #include "dynet-like/base/thread_number.h"
-#include "dynet-like/base/version.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace errors_test {
 

@@ -1,11 +1,6 @@
 #include "dynet-like/base/random.h"
 
-#include <cmath>
-#include <cstdint>
-#include <set>
-#include <vector>
-
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace random_test {
 

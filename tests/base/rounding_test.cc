@@ -1,11 +1,8 @@
 #include "dynet-like/base/rounding.h"
 
 #include <bit>
-#include <cmath>
-#include <limits>
-#include <vector>
 
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace rounding_test {
 
