@@ -5,12 +5,6 @@ namespace checkpoint_test {
 
 using namespace dynet;
 
-namespace {
-
-std::vector<float> values(const Expression& e) { return as_vector(e.value()); }
-
-}  // namespace
-
 TEST_CASE("revert removes the nodes after the last checkpoint, one checkpoint at a time") {
   ComputationGraph g;
   const Expression a = input(g, {3}, {1, 2, 3});

@@ -158,25 +158,6 @@ TEST_CASE("an error for a missing gradient names the expression") {
              Contains("expression: {3}  tanh, node 1") && Contains("handles_test.cc"));
 }
 
-TEST_CASE("an expression prints its operation, its value and, after backward, its gradient") {
-  const auto text = [](const Expression& e) {
-    std::ostringstream out;
-    out << e;
-    return out.str();
-  };
-  Expression x;
-  CHECK(text(x) == "stale expression\n");
-  {
-    ComputationGraph g;
-    x = tanh(input(g, {2}, {0, 0}));
-    CHECK_THAT(text(x), Contains("{2}  tanh, node 1") && Contains("value {2}\n0\n0\n") &&
-                            !Contains("gradient"));
-    g.backward(sum_elems(x), true);
-    CHECK_THAT(text(x), Contains("gradient {2}\n1\n1\n"));
-  }
-  CHECK(text(x) == "stale expression\n");
-}
-
 TEST_CASE("a graph with nodes changes neither its device nor its precision") {
   ComputationGraph g;
   g.set_device(&kCpu);

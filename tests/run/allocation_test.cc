@@ -167,15 +167,8 @@ std::size_t resident() {
 }  // namespace
 
 TEST_CASE("a million graphs leave resident memory as it was (slow)") {
-  if (resident() == 0) {
-    skip("the system does not tell how much memory is resident");
-    return;
-  }
-#if DYNET_SANITIZED
-  constexpr int kGraphs = 200'000;
-#else
-  constexpr int kGraphs = 1'000'000;
-#endif
+  if (resident() == 0) return skip("the system does not tell how much memory is resident");
+  constexpr int kGraphs = DYNET_SANITIZED ? 200'000 : 1'000'000;
   ParameterCollection pc;
   auto p = pc.add_parameters({4, 4});
   auto e = pc.add_lookup_parameters(1000, {4});
@@ -204,11 +197,7 @@ TEST_CASE("a million graphs leave resident memory as it was (slow)") {
   CHECK(run(kGraphs) > 0);
   const std::size_t after = resident();
   CAPTURE(before, after);
-#if DYNET_SANITIZED
-  CHECK(after <= before + (std::size_t{64} << 20));
-#else
-  CHECK(after <= before + (std::size_t{64} << 10));
-#endif
+  CHECK(after <= before + (std::size_t{64} << (DYNET_SANITIZED ? 20 : 10)));
 }
 
 }  // namespace allocation_test

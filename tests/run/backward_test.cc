@@ -7,7 +7,6 @@ using namespace dynet;
 
 namespace {
 
-std::vector<float> gradient(const Expression& e) { return as_vector(e.gradient()); }
 using Floats = std::vector<float>;
 
 /// Fills the gradient memory of all parameters in `pc` with NaN and marks it as unused.

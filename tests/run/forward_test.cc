@@ -5,12 +5,6 @@ namespace forward_test {
 
 using namespace dynet;
 
-namespace {
-
-std::vector<float> values(const Expression& e) { return as_vector(e.value()); }
-
-}  // namespace
-
 TEST_CASE("values are computed on request only") {
   ComputationGraph g;
   float number = 1;

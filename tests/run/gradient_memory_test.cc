@@ -86,8 +86,6 @@ const std::vector<std::pair<const char*, Build>> kPrograms = {
      }},
 };
 
-Floats bits_of(const Expression& e) { return as_vector(e.gradient()); }
-
 /// The gradients of all parameters, and of the inner nodes.
 std::vector<Floats> gradients(const Build& build, bool batched, bool full) {
   Model m;
@@ -97,7 +95,7 @@ std::vector<Floats> gradients(const Build& build, bool batched, bool full) {
   g.backward(loss, full);
   std::vector<Floats> all;
   for (const Parameter& p : m.pc.parameters_list()) all.push_back(as_vector(p.gradients()));
-  for (const Expression& e : inner) all.push_back(bits_of(e));
+  for (const Expression& e : inner) all.push_back(gradient(e));
   return all;
 }
 

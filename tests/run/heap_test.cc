@@ -1,19 +1,13 @@
 #include "tests/support/heap.h"
 
-#include <memory>
 #include <new>
-#include <vector>
 
 #include "dynet-like/base/arena.h"
-#include "dynet-like/base/errors.h"
 #include "dynet-like/base/pod_vector.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 TEST_CASE("all allocations are counted and can fail") {
-  if (!heap::counted()) {
-    skip("the sanitizer has the heap to itself");
-    return;
-  }
+  if (!heap::counted()) return skip("the sanitizer has the heap to itself");
   const auto take = [](int way) {
     switch (way) {
       case 0:

@@ -6,13 +6,7 @@ namespace plans_test {
 
 using namespace dynet;
 
-namespace {
-
 using Floats = std::vector<float>;
-
-Floats value(const Expression& e) { return as_vector(e.value()); }
-
-}  // namespace
 
 TEST_CASE("rows that were copied for one lookup are copied once, and not for the next graph") {
   ParameterCollection pc;
@@ -22,10 +16,10 @@ TEST_CASE("rows that were copied for one lookup are copied once, and not for the
   lookup(g, table, rows).value();
   g.clear();
   const Expression x = input(g, Dim({4}, 2), Floats(8, 7.0f));  // reuses the memory of the rows
-  value(x);
+  values(x);
   const Expression y = lookup(g, table, others), z = lookup(g, table, rows);
   g.backward(sum_batches(sum_elems(y + z * 10.0f)));
-  CHECK(value(x) == Floats(8, 7.0f));
+  CHECK(values(x) == Floats(8, 7.0f));
   for (unsigned i = 0; i < 4; ++i)
     CHECK(table.row_gradient(i) == Floats(4, i % 3 == 0 ? 1.0f : 10.0f));
 }
@@ -36,7 +30,7 @@ TEST_CASE("statistics count batches that ran, and none for views and parameters"
   ComputationGraph g;
   const Expression x = parameter(g, p), r = reshape(x, {2, 2}), y = tanh(r);
   CHECK(g.statistics().batches == 0);
-  value(y);
+  values(y);
   CHECK(g.statistics().batches == 1);
   square(y);  // never runs
   CHECK(g.statistics().nodes == 4);

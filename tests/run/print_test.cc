@@ -26,7 +26,13 @@ TEST_CASE("an expression prints its operation, shape, place, value and gradient"
   CHECK(printed(x).find("gradient {2,2}\n2 6\n4 8\n") != std::string::npos);
   g.clear();
   CHECK(printed(y) == "stale expression\n");
-  CHECK(printed(Expression()) == "stale expression\n");
+  Expression gone;
+  CHECK(printed(gone) == "stale expression\n");
+  {
+    ComputationGraph other;
+    gone = tanh(input(other, 1.0f));
+  }
+  CHECK(printed(gone) == "stale expression\n");
 }
 
 TEST_CASE("a parameter prints with its name, also after backward") {

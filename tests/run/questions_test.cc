@@ -13,8 +13,6 @@ namespace {
 
 using Floats = std::vector<float>;
 
-Floats gradient(const Expression& e) { return as_vector(e.gradient()); }
-
 /// A loss over all ways to read parameters.
 struct Model {
   ParameterCollection pc;
@@ -32,12 +30,6 @@ struct Model {
     made.hidden = tanh(affine_transform({parameter(g, b), made.w, x, made.w, xs}));
     made.loss = sum_batches(sum_elems(square(made.hidden))) + squared_norm(parameter(g, whole));
     return made;
-  }
-  std::vector<Floats> gradients() {
-    std::vector<Floats> all{as_vector(w.gradients()), as_vector(b.gradients())};
-    for (unsigned i = 0; i < 5; ++i) all.push_back(table.row_gradient(i));
-    for (unsigned i = 0; i < 2; ++i) all.push_back(whole.row_gradient(i));
-    return all;
   }
 };
 

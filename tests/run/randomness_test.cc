@@ -5,12 +5,6 @@ namespace randomness_test {
 
 using namespace dynet;
 
-namespace {
-
-std::vector<float> values(const Expression& e) { return as_vector(e.value()); }
-
-}  // namespace
-
 TEST_CASE("random nodes draw once in every forward") {
   for (const bool batched : {false, true}) {
     ComputationGraph g(batched);

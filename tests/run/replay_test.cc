@@ -40,6 +40,13 @@ struct Counted {
     executor.clear();
     g.clear();
   }
+  /// Runs both passes, drops the gradients and clears the graph.
+  void pass(const Expression& loss, ParameterCollection& pc, bool full = false) {
+    forward(loss);
+    executor.backward(loss.i, full);
+    pc.reset_gradient();
+    clear();
+  }
   float forward(const Expression& e) {
     executor.forward(e.i);
     return executor.value(e.i)[0];
@@ -166,11 +173,7 @@ TEST_CASE("a pass is captured again after a lasting change") {
   Counted c;
   for (unsigned k = 0; k < 30; ++k) {
     m.v.set_updated(k < 8);
-    const Expression loss = chain(c.g, m, kRows[k % 8]);
-    c.forward(loss);
-    c.executor.backward(loss.i);
-    m.pc.reset_gradient();
-    c.clear();
+    c.pass(chain(c.g, m, kRows[k % 8]), m.pc);
   }
   CHECK(c.executor.forward_replays() > 15);
   CHECK(c.executor.backward_replays() > 15);
@@ -277,12 +280,7 @@ TEST_CASE("captures take no more memory than they may, and go with release") {
   Counted c;
   for (unsigned round = 0; round < 6; ++round)
     for (unsigned n = 1; n < 150; ++n) {
-      const std::vector<unsigned> rows(n, n % 9);
-      const Expression loss = chain(c.g, m, rows);
-      c.forward(loss);
-      c.executor.backward(loss.i);
-      m.pc.reset_gradient();
-      c.clear();
+      c.pass(chain(c.g, m, std::vector<unsigned>(n, n % 9)), m.pc);
       REQUIRE(c.executor.capture_bytes() < 12u << 20);
     }
   CHECK(c.executor.capture_bytes() > 1u << 20);
@@ -377,11 +375,7 @@ TEST_CASE("random graphs that come again with one change have the bits of a new 
       if (change == Change::larger) {
         Expression x = parameter(c.g, m.b);
         for (unsigned i = 0; i < 100 * k; ++i) x = tanh(x);
-        const Expression loss = squared_norm(x);
-        c.forward(loss);
-        c.executor.backward(loss.i, true);
-        m.pc.reset_gradient();
-        c.clear();
+        c.pass(squared_norm(x), m.pc, true);
       }
       const unsigned index = m.index;
       ComputationGraph plain;

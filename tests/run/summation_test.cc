@@ -41,10 +41,7 @@ int ways_that_differ(const Build& build) {
   int different = 0;
   for (const Way way : kWays) {
     const auto got = values(way, build);
-    REQUIRE(got.size() == expected.size());
-    bool same = true;
-    for (std::size_t i = 0; i < got.size(); ++i) same = same && same_bits(got[i], expected[i]);
-    different += !same;
+    different += !std::equal(got.begin(), got.end(), expected.begin(), expected.end(), same_bits);
   }
   return different;
 }

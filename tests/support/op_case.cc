@@ -1,25 +1,11 @@
 #include "tests/support/op_case.h"
 
-#include <algorithm>
-#include <cmath>
 #include <iostream>
-#include <limits>
-#include <map>
-#include <numeric>
-#include <sstream>
-#include <stdexcept>
 
-#include "dynet-like/base/errors.h"
 #include "dynet-like/base/random.h"
 #include "dynet-like/graph/describe.h"
-#include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
-#include "dynet-like/ops/reductions.h"
-#include "dynet-like/ops/selection.h"
 #include "dynet-like/run/executor.h"
-#include "dynet-like/run/grad_check.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace dynet::test {
 
@@ -478,20 +464,14 @@ namespace {
 /// Checks that the message has the operation, the shapes and the line.
 template <class E>
 void check_throws(const OpCase& c, const Operand& x) {
-  bool thrown = false;
-  try {
-    c.build(x);
-  } catch (const E& e) {
-    thrown = true;
-    const std::string message = e.what();
-    INFO(message);
-    CHECK(message.find_first_of(": ") == message.find(": "));
-    for (const Expression& operand : x)
-      CHECK(message.find(": " + to_string(operand.dim()) + "  ") != std::string::npos);
-    CHECK(std::string(e.where().file).find("tests/ops/") != std::string::npos);
-    CHECK(message.find("\n  at " + to_string(e.where())) != std::string::npos);
-  }
-  CHECK(thrown);
+  const E e = thrown<E>([&] { c.build(x); });
+  const std::string text = e.what();
+  INFO(text);
+  CHECK(text.find_first_of(": ") == text.find(": "));
+  for (const Expression& operand : x)
+    CHECK(text.find(": " + to_string(operand.dim()) + "  ") != std::string::npos);
+  CHECK(std::string(e.where().file).find("tests/ops/") != std::string::npos);
+  CHECK(text.find("\n  at " + to_string(e.where())) != std::string::npos);
 }
 
 }  // namespace
@@ -508,17 +488,9 @@ unsigned check_bad_shapes(const OpCase& c) {
     for (const Array& a : xs) x.push_back(constant_of(g, a));
     for (const Array& a : wrong) y.push_back(constant_of(g, a));
     const std::size_t size = g.size();
-    switch (bad.type) {
-      case Throws::shape_error:
-        check_throws<ShapeError>(c, y);
-        break;
-      case Throws::index_error:
-        check_throws<IndexError>(c, y);
-        break;
-      case Throws::argument_error:
-        check_throws<ArgumentError>(c, y);
-        break;
-    }
+    if (bad.type == Throws::shape_error) check_throws<ShapeError>(c, y);
+    if (bad.type == Throws::index_error) check_throws<IndexError>(c, y);
+    if (bad.type == Throws::argument_error) check_throws<ArgumentError>(c, y);
     CHECK(g.size() == size);
     // The graph is usable after the error.
     const Expression e = c.build(x);

@@ -161,24 +161,14 @@ constexpr unsigned kLeastDraws = DYNET_SANITIZED ? 50 : 200;
 }  // namespace dynet::test
 
 /// Tests of a family: `CASES` is an expression for a vector of OpCase.
-#define DYNET_OP_TESTS(FAMILY, CASES)                                          \
-  TEST_CASE(FAMILY ": values") {                                               \
-    using namespace ::dynet::test;                                             \
-    check_all(FAMILY ": values", CASES, check_values, kLeastDraws);            \
-  }                                                                            \
-  TEST_CASE(FAMILY ": gradients") {                                            \
-    using namespace ::dynet::test;                                             \
-    check_all(FAMILY ": gradients", CASES, check_gradients_of, kLeastDraws);   \
-  }                                                                            \
-  TEST_CASE(FAMILY ": batches of nodes") {                                     \
-    using namespace ::dynet::test;                                             \
-    check_all(FAMILY ": batches of nodes", CASES, check_batches, kLeastDraws); \
-  }                                                                            \
-  TEST_CASE(FAMILY ": extreme values") {                                       \
-    using namespace ::dynet::test;                                             \
-    check_all(FAMILY ": extreme values", CASES, check_extremes, 0);            \
-  }                                                                            \
-  TEST_CASE(FAMILY ": bad shapes") {                                           \
-    using namespace ::dynet::test;                                             \
-    check_all(FAMILY ": bad shapes", CASES, check_bad_shapes, 0);              \
+#define DYNET_OP_TESTS(FAMILY, CASES)                                           \
+  DYNET_OP_TEST(FAMILY ": values", CASES, check_values, kLeastDraws)            \
+  DYNET_OP_TEST(FAMILY ": gradients", CASES, check_gradients_of, kLeastDraws)   \
+  DYNET_OP_TEST(FAMILY ": batches of nodes", CASES, check_batches, kLeastDraws) \
+  DYNET_OP_TEST(FAMILY ": extreme values", CASES, check_extremes, 0)            \
+  DYNET_OP_TEST(FAMILY ": bad shapes", CASES, check_bad_shapes, 0)
+#define DYNET_OP_TEST(TITLE, CASES, CHECKS, LEAST) \
+  TEST_CASE(TITLE) {                               \
+    using namespace ::dynet::test;                 \
+    check_all(TITLE, CASES, CHECKS, LEAST);        \
   }

@@ -26,6 +26,9 @@
 #define OF_XY(...) \
   [=](const dynet::Expression& x, const dynet::Expression& y) { return __VA_ARGS__; }
 
+inline std::vector<float> values(const dynet::Expression& e) { return as_vector(e.value()); }
+inline std::vector<float> gradient(const dynet::Expression& e) { return as_vector(e.gradient()); }
+
 /// The E that a call throws.
 template <class E, class Call>
 E thrown(Call call) {

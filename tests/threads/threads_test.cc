@@ -19,17 +19,10 @@ namespace {
 
 struct Model {
   ParameterCollection pc;
-  LookupParameter words;
-  Parameter w, b;
-  VanillaLSTMBuilder lstm;
+  LookupParameter words = pc.add_lookup_parameters(20, {6}, ParameterInitNormal(0, 1), "words");
+  Parameter w = pc.add_parameters({5, 7}, "w"), b = pc.add_parameters({5}, "b");
+  VanillaLSTMBuilder lstm{1, 6, 7, pc};
 
-  Model() : lstm(make()) {}
-  VanillaLSTMBuilder make() {
-    words = pc.add_lookup_parameters(20, {6}, ParameterInitNormal(0, 1), "words");
-    w = pc.add_parameters({5, 7}, "w");
-    b = pc.add_parameters({5}, "b");
-    return VanillaLSTMBuilder(1, 6, 7, pc);
-  }
   /// The loss of sample k; `lstm` is the calling thread's own copy, over the shared parameters.
   Expression loss(ComputationGraph& g, VanillaLSTMBuilder& own, unsigned k) const {
     g.set_seed(k);
