@@ -8,12 +8,6 @@ using namespace dynet;
 
 namespace {
 
-std::string drawn(const ComputationGraph& g) {
-  std::ostringstream out;
-  g.print_graphviz(out);
-  return out.str();
-}
-
 struct Grouping : std::numpunct<char> {
   char do_thousands_sep() const override { return ','; }
   std::string do_grouping() const override { return "\1"; }
@@ -31,7 +25,7 @@ TEST_CASE("print_graphviz writes nodes, shapes, parameter names and edges") {
   const Expression h = tanh(parameter(g, w) * x);
   sum_batches(h);
   const std::string product(g.store().nodes[2].form->name.value);
-  CHECK(drawn(g) ==
+  CHECK(g.print_graphviz() ==
         "digraph G {\n"
         "  rankdir=LR;\n"
         "  nodesep=.05;\n"
@@ -51,15 +45,15 @@ TEST_CASE("print_graphviz writes nodes, shapes, parameter names and edges") {
 
 TEST_CASE("print_graphviz computes nothing and leaves the graph unchanged") {
   ComputationGraph g;
-  CHECK(drawn(g) == "digraph G {\n  rankdir=LR;\n  nodesep=.05;\n}\n");
+  CHECK(g.print_graphviz() == "digraph G {\n  rankdir=LR;\n  nodesep=.05;\n}\n");
   const unsigned index = 100;
   ParameterCollection pc;
   const Expression bad = lookup(g, pc.add_lookup_parameters(3, {2}), &index);
-  drawn(g);
+  g.print_graphviz();
   CHECK(g.size() == 1);
   CHECK_THROWS_AS(bad.value(), IndexError);
   g.clear();
-  CHECK(drawn(g).find("N0") == std::string::npos);
+  CHECK(g.print_graphviz().find("N0") == std::string::npos);
 }
 
 TEST_CASE("print_graphviz escapes quotes and backslashes in names") {
@@ -67,14 +61,14 @@ TEST_CASE("print_graphviz escapes quotes and backslashes in names") {
   auto p = pc.add_parameters({1}, "a\"b\\c");
   ComputationGraph g;
   parameter(g, p);
-  CHECK(drawn(g).find("0: parameter /a\\\"b\\\\c\\n{1}") != std::string::npos);
+  CHECK(g.print_graphviz().find("0: parameter /a\\\"b\\\\c\\n{1}") != std::string::npos);
 }
 
 TEST_CASE("print_graphviz does not depend on the state of the stream") {
   ComputationGraph g;
   Expression x = input(g, {4}, {1, 2, 3, 4});
   for (int k = 0; k < 20; ++k) x = x + x;
-  const std::string plain = drawn(g);
+  const std::string plain = g.print_graphviz();
   std::ostringstream out;
   out.imbue(std::locale(std::locale(), new Grouping));
   out << std::hex << std::showbase << std::setfill('*');

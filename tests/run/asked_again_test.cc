@@ -72,12 +72,10 @@ TEST_CASE("a value of parameters that have changed since forward throws instead 
       else
         m.v.set_value({1, 2, 3}), m.table.initialize(2, {1, 2, 3}), m.w.zero();
       CHECK(is_tanh(as_vector(y.value()), before));
-      const auto changed =
-          Catch::Contains("asked_again_test.cc") &&
-          Catch::Contains("value: the parameters have changed since the forward pass");
-      for (int time = 0; time < 2; ++time)
-        CHECK_THAT(message<ArgumentError>([&] { h.value(); }), changed);
-      CHECK_THAT(message<ArgumentError>([&] { (h + 1.0f).value(); }), changed);
+      for (int time = 0; time < 3; ++time)
+        CHECK_THAT(message<ArgumentError>([&] { (time < 2 ? h : h + 1.0f).value(); }),
+                   Catch::Contains("value: the parameters have changed since the forward pass") &&
+                       Catch::Contains("asked_again_test.cc"));
       CHECK(is_tanh(as_vector(y.value()), before));
       g.forward(loss);
       CHECK(is_tanh(y, h));

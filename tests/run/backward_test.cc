@@ -7,8 +7,6 @@ using namespace dynet;
 
 namespace {
 
-using Floats = std::vector<float>;
-
 /// Fills the gradient memory of all parameters in `pc` with NaN and marks it as unused.
 void spoil_gradients(ComputationGraph& g, ParameterCollection& pc) {
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -10,7 +10,6 @@ using namespace dynet;
 
 namespace {
 
-using Floats = std::vector<float>;
 using Expressions = std::vector<Expression>;
 
 struct Model {

@@ -13,8 +13,6 @@ using namespace dynet::test;
 
 namespace {
 
-using Floats = std::vector<float>;
-
 constexpr DeviceDescription kSecondDevice{1, DeviceType::CPU, "CPU:1"};
 constexpr DeviceDescription kThirdDevice{2, DeviceType::CPU, "CPU:2"};
 Device* const kFirst = default_device;

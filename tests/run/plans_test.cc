@@ -6,8 +6,6 @@ namespace plans_test {
 
 using namespace dynet;
 
-using Floats = std::vector<float>;
-
 TEST_CASE("rows that were copied for one lookup are copied once, and not for the next graph") {
   ParameterCollection pc;
   auto table = pc.add_lookup_parameters(4, {4});

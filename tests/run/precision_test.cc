@@ -9,8 +9,6 @@ using namespace dynet;
 
 namespace {
 
-using Floats = std::vector<float>;
-
 constexpr Precision kAll[] = {Precision::float32, Precision::tf32, Precision::bf16};
 
 /// Whether factors of products are rounded to this precision.
@@ -19,7 +17,10 @@ bool rounds(Precision p) {
          __builtin_cpu_supports("avx512bf16");
 }
 
-float rounded(float x, Precision p) { return rounds(p) ? round_to_bfloat16(x) : x; }
+Floats rounded(Floats v, Precision p) {
+  if (rounds(p)) std::transform(v.begin(), v.end(), v.begin(), round_to_bfloat16);
+  return v;
+}
 
 Floats numbers(std::size_t n, unsigned seed) {
   ComputationGraph g;
@@ -122,13 +123,9 @@ TEST_CASE("products round their factors and nothing else, where the CPU has inst
       std::vector<Floats> given, factors;
       for (unsigned k = 0; k < 3; ++k) {
         given.push_back(numbers(p.dims[k].size(), k + 1));
-        factors.push_back(given.back());
-        if (k < 2)
-          for (float& x : factors.back()) x = rounded(x, precision);
+        factors.push_back(k < 2 ? rounded(given.back(), precision) : given.back());
       }
-      const Floats d = numbers(p.results, 9);
-      Floats d_factor = d;
-      for (float& x : d_factor) x = rounded(x, precision);
+      const Floats d = numbers(p.results, 9), d_factor = rounded(d, precision);
       // Expected results in float32: from rounded factors, with the rounded gradient of the value
       // for factors and the exact one for the bias.
       const Made made = run(p.make, given, p.dims, precision, d);

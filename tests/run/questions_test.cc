@@ -11,8 +11,6 @@ using namespace dynet;
 
 namespace {
 
-using Floats = std::vector<float>;
-
 /// A loss over all ways to read parameters.
 struct Model {
   ParameterCollection pc;

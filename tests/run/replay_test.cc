@@ -14,8 +14,6 @@ using namespace dynet;
 
 namespace {
 
-using Floats = std::vector<float>;
-
 struct Model {
   ParameterCollection pc;
   Parameter w = pc.add_parameters({5, 5}), v = pc.add_parameters({5, 5}),

@@ -8,8 +8,6 @@ using namespace dynet;
 
 namespace {
 
-using Floats = std::vector<float>;
-
 void check_close(const Floats& a, const Floats& b) {
   REQUIRE(a.size() == b.size());
   for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == Approx(b[i]).epsilon(1e-4).margin(1e-4));

@@ -26,8 +26,10 @@
 #define OF_XY(...) \
   [=](const dynet::Expression& x, const dynet::Expression& y) { return __VA_ARGS__; }
 
-inline std::vector<float> values(const dynet::Expression& e) { return as_vector(e.value()); }
-inline std::vector<float> gradient(const dynet::Expression& e) { return as_vector(e.gradient()); }
+using Floats = std::vector<float>;
+
+inline Floats values(const dynet::Expression& e) { return as_vector(e.value()); }
+inline Floats gradient(const dynet::Expression& e) { return as_vector(e.gradient()); }
 
 /// The E that a call throws.
 template <class E, class Call>
