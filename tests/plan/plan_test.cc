@@ -1,4 +1,3 @@
-
 #include "dynet-like/plan/plan_maker.h"
 #include "tests/plan/check_steps.h"
 #include "tests/plan/random_graphs.h"

@@ -1,4 +1,3 @@
-
 #include "tests/support/prelude.h"
 
 namespace forward_test {
