@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstring>
 #include <vector>
 
 #include "dynet-like/param/parameters.h"
 #include "dynet-like/param/storage.h"
+#include "tests/support/all_values.h"
 
 namespace dynet {
 
@@ -34,8 +34,6 @@ inline std::vector<float> table_values(const LookupParameter& p) {
   return {s.data, s.data + s.size()};
 }
 
-inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
+using test::same_bits;
 
 }  // namespace dynet
