@@ -20,9 +20,7 @@ TEST_CASE("operations of elements are right to 1e-6 of their values on the devic
 }
 
 namespace {
-void use_device(ComputationGraph& g) {
-  g.set_device(get_device_manager()->get_global_device("GPU:0"));
-}
+void use_device(ComputationGraph& g) { g.set_device(gpu()); }
 }  // namespace
 
 TEST_CASE("means, deviations and norms of large numbers are in range on the device", "[cuda]") {

@@ -15,9 +15,8 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "tests/cuda/check_equal.h"
 #include "tests/cuda/device.h"
-#include "tests/support/catch.h"
-#include "tests/support/op_case.h"
 
 using namespace dynet;
 
@@ -302,8 +301,7 @@ Outcome run(const Case& c, unsigned batch, Device* device) {
   const Build build = c.make(pc);
   Outcome o;
   for (unsigned seed = 1; seed <= 2; ++seed) {
-    ComputationGraph g;
-    g.set_device(device);
+    test::DeviceGraph g(device);
     g.set_seed(seed);
     std::vector<Expression> losses;
     for (const Expression& y : build(g, batch)) {
@@ -318,29 +316,22 @@ Outcome run(const Case& c, unsigned batch, Device* device) {
   return o;
 }
 
-double check_near(const Floats& a, const Floats& b) {
-  REQUIRE(a.size() == b.size());
-  CHECK(std::any_of(a.begin(), a.end(), [](float x) { return x != 0; }));
-  const double d = test::largest_difference(a.data(), b.data(), a.size());
-  CHECK(d <= 2e-5);
-  return d;
-}
-
 }  // namespace
 
 TEST_CASE("every builder does on the device what it does on the CPU", "[cuda]") {
-  Device* const gpu = get_device_manager()->get_global_device("GPU:0");
   double most = 0;
   for (const Case& c : cases())
     for (const unsigned batch : {1u, 3u}) {
       if (batch > 1 && !c.batched) continue;
       CAPTURE(c.name, batch);
-      const Outcome here = run(c, batch, &kCpu), there = run(c, batch, gpu);
-      most = std::max({most, check_near(here.values, there.values),
-                       check_near(here.gradients, there.gradients)});
-      const Outcome again = run(c, batch, gpu);
-      CHECK(again.values == there.values);
-      CHECK(again.gradients == there.gradients);
+      const Outcome here = run(c, batch, &kCpu), there = run(c, batch, test::gpu()),
+                    again = run(c, batch, test::gpu());
+      for (const auto part : {&Outcome::values, &Outcome::gradients}) {
+        CHECK(
+            std::any_of((here.*part).begin(), (here.*part).end(), [](float x) { return x != 0; }));
+        most = std::max(most, test::check_near(here.*part, there.*part, 2e-5));
+        CHECK(again.*part == there.*part);
+      }
     }
   std::printf("%zu builders and options, largest difference %g\n", cases().size(), most);
 }

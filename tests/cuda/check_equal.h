@@ -4,8 +4,18 @@
 #include <vector>
 
 #include "tests/support/catch.h"
+#include "tests/support/op_case.h"
 
 namespace dynet::test {
+
+/// The largest difference.
+inline double check_near(const std::vector<float>& a, const std::vector<float>& b,
+                         double tolerance) {
+  REQUIRE(a.size() == b.size());
+  const double d = largest_difference(a.data(), b.data(), a.size());
+  CHECK(d <= tolerance);
+  return d;
+}
 
 /// Lists of numbers of the CPU, and those that a device has in their place.
 inline void check_equal(const std::vector<std::vector<float>>& host,

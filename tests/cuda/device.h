@@ -1,17 +1,29 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
+#include "dynet-like/graph/computation_graph.h"
 #include "tests/support/all_values.h"
 
 #ifdef DYNET_TEST_GPU
-#include "dynet-like/graph/computation_graph.h"
 #include "kernels/cuda/memory_pool.h"
 #else
 #include "tests/cuda/emulation/emulation.h"
 #endif
 
 namespace dynet::test {
+
+inline Device* gpu(int number = 0) {
+  return get_device_manager()->get_global_device("GPU:" + std::to_string(number));
+}
+
+/// A graph on a device; null: on the CPU.
+struct DeviceGraph : ComputationGraph {
+  explicit DeviceGraph(Device* device = gpu(), bool batched = true) : ComputationGraph(batched) {
+    if (device) set_device(device);
+  }
+};
 
 /// Begins another of the orders in which streams that do not wait for each other may be done.
 #ifdef DYNET_TEST_GPU

@@ -162,7 +162,7 @@ TEST_CASE("a model trains over devices as on the host, and the same bits again",
       results[run] = all_values(m.pc);
     }
     CHECK(results[1] == results[2]);
-    CHECK(largest_difference(results[0].data(), results[1].data(), results[0].size()) <= 1e-3);
+    check_near(results[0], results[1], 1e-3);
   }
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("a device may be left out of an update, and another one be the first",
     trainer.swap_params_to_moving_average();
     results[on_device] = all_values(m.pc);
   }
-  CHECK(largest_difference(results[0].data(), results[1].data(), results[0].size()) <= 1e-3);
+  check_near(results[0], results[1], 1e-3);
 }
 
 TEST_CASE("a parameter may be used on one of several devices", "[cuda][devices]") {
@@ -201,8 +201,7 @@ TEST_CASE("a parameter may be used on one of several devices", "[cuda][devices]"
     MomentumSGDTrainer trainer(pc, 0.1f);
     for (unsigned k = 0; k < 6; ++k) {
       for (const int d : {0, 1}) {
-        ComputationGraph g;
-        if (on_device) g.set_device(gpu(d));
+        DeviceGraph g(on_device ? gpu(d) : nullptr);
         g.set_gradient_buffer(static_cast<unsigned>(d));
         const Expression own =
             d == 0 ? squared_norm(parameter(g, first) - 1)
@@ -213,7 +212,7 @@ TEST_CASE("a parameter may be used on one of several devices", "[cuda][devices]"
     }
     results[on_device] = all_values(pc);
   }
-  CHECK(largest_difference(results[0].data(), results[1].data(), results[0].size()) <= 1e-5);
+  check_near(results[0], results[1], 1e-5);
 }
 
 TEST_CASE("a gradient that is not finite on any device changes nothing on all", "[cuda][devices]") {
@@ -229,8 +228,7 @@ TEST_CASE("a gradient that is not finite on any device changes nothing on all", 
       for (unsigned k = 0; k < 3; ++k) update(m, trainer, k, both);
       const Outcome before(m.pc, trainer);
       for (const int d : {0, 1}) {
-        ComputationGraph g;
-        g.set_device(gpu(d));
+        DeviceGraph g(gpu(d));
         const float factor = d == bad ? std::numeric_limits<float>::infinity() : 1.0f;
         g.backward(m.loss(g, 3) * factor);
       }
@@ -256,8 +254,7 @@ TEST_CASE("a device reads the values of its time, and not those of later updates
       ParameterCollection pc;
       Parameter p = pc.add_parameters({n});
       SimpleSGDTrainer trainer(pc, 0.01f);
-      ComputationGraph g;
-      g.set_device(gpu(0));
+      DeviceGraph g(gpu(0));
       std::vector<std::unique_ptr<cuda::Queue>> queues;  // one that goes waits for its device
       std::array<Floats, 4> seen;
       for (Floats& there : seen) {

@@ -124,8 +124,7 @@ TEST_CASE("parameters on two devices in one graph", "[cuda]") {
       DistributedTrainer trainer(sgd, c, {4, 3});
       for (unsigned update = 0; update < 3; ++update) {
         trainer.for_each_lane(6, [&](const Lane& lane) {
-          ComputationGraph cg;
-          cg.set_device(gpu());
+          DeviceGraph cg;
           lane.begin(cg);
           std::vector<Expression> losses;
           for (std::size_t i = lane.samples.begin; i < lane.samples.end; ++i) {
@@ -157,8 +156,7 @@ TEST_CASE("in a group of one all stays on the device", "[cuda]") {
   for (unsigned update = 0; update < 4; ++update) {
     copies = emulation::counts().copies;
     trainer.for_each_lane(4, [&](const Lane& lane) {
-      ComputationGraph cg;
-      cg.set_device(gpu());
+      DeviceGraph cg;
       lane.begin(cg);
       const Expression loss = model.loss(cg, lane.number);
       cg.backward(loss);

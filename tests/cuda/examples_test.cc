@@ -16,9 +16,9 @@
 #include "examples/nlp/rnnlm/train.h"
 #include "examples/nlp/tagger/train.h"
 #include "examples/nlp/treelstm/train.h"
+#include "tests/cuda/check_equal.h"
 #include "tests/cuda/device.h"
 #include "tests/examples/helpers.h"
-#include "tests/support/op_case.h"
 
 namespace {
 
@@ -70,12 +70,11 @@ double largest(const std::vector<double>& a, const std::vector<double>& b) {
 /// The two runs are alike; what is printed has four digits behind the point, perplexities two.
 void check_alike(const char* name, const std::function<Outcome(dynet::Device*)>& on,
                  double tolerance) {
-  dynet::Device* const gpu = dynet::get_device_manager()->get_global_device("GPU:0");
   const Outcome here = on(&dynet::kCpu);
 #ifndef DYNET_TEST_GPU
   const std::size_t before = dynet::emulation::counts().launches;
 #endif
-  const Outcome there = on(gpu), again = on(gpu);
+  const Outcome there = on(dynet::test::gpu()), again = on(dynet::test::gpu());
 #ifndef DYNET_TEST_GPU
   CHECK(dynet::emulation::counts().launches > before + 100);
 #endif
@@ -84,10 +83,7 @@ void check_alike(const char* name, const std::function<Outcome(dynet::Device*)>&
   CHECK(there.losses != std::vector<double>(kUpdates, there.losses[0]));
   const double d = largest(here.losses, there.losses);
   CHECK(d <= tolerance);
-  REQUIRE(here.parameters.size() == there.parameters.size());
-  const double p = dynet::test::largest_difference(here.parameters.data(), there.parameters.data(),
-                                                   here.parameters.size());
-  CHECK(p <= 2e-3);
+  const double p = dynet::test::check_near(here.parameters, there.parameters, 2e-3);
   CHECK(again.losses == there.losses);
   CHECK(again.parameters == there.parameters);
   std::printf("%s: loss %g to %g, at most %g apart, parameters %g\n", name, there.losses.front(),

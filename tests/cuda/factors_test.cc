@@ -9,6 +9,7 @@
 #include "tests/support/catch.h"
 
 using namespace dynet;
+using namespace dynet::test;
 
 namespace {
 
@@ -28,8 +29,7 @@ Floats turned(unsigned n, unsigned turn) {
 /// Values and gradients of the inverse and of the logarithm of the determinant.
 std::vector<Floats> run(unsigned n, const Floats& matrices, bool on_device) {
   ParameterCollection pc;
-  ComputationGraph g;
-  if (on_device) g.set_device(get_device_manager()->get_global_device("GPU:0"));
+  DeviceGraph g(on_device ? gpu() : nullptr);
   const Expression x = input(g, Dim({n, n}, 2), matrices), y = 2 * x;
   const Expression inverses[] = {inverse(x), inverse(y)}, logdets[] = {logdet(x), logdet(y)};
   const Expression weights = constant(g, {n, n}, 0.5f) + x;
@@ -67,8 +67,7 @@ TEST_CASE("a matrix without an inverse has none on the device, whatever its size
     CAPTURE(n);
     Floats matrices = turned(n, 0);
     for (unsigned i = 0; i < n; ++i) matrices[5 * n + i] = 0;  // a column of the first
-    ComputationGraph g;
-    g.set_device(get_device_manager()->get_global_device("GPU:0"));
+    DeviceGraph g;
     const Expression x = input(g, Dim({n, n}, 2), matrices);
     const Floats inverses = as_vector(inverse(x).value()), logs = as_vector(logdet(x).value());
     bool finite = true;

@@ -29,8 +29,7 @@ struct Work {
 Work unrelated(Device* device) {
   const std::size_t launches = emulation::counts().launches,
                     products = emulation::counts().products;
-  ComputationGraph g;
-  g.set_device(device);
+  DeviceGraph g(device);
   const Expression x = input(g, {2, 2}, {1, 2, 3, 4});
   Floats values = as_vector(tanh(x * x).value());
   return {emulation::counts().launches - launches, emulation::counts().products - products, values};
@@ -256,8 +255,7 @@ TEST_CASE("an update that fails on a device leaves nothing to run with the next 
 
 TEST_CASE("an error of the user's leaves nothing to run on a device", "[cuda][failures]") {
   const auto value = [] {
-    ComputationGraph g;
-    g.set_device(gpu());
+    DeviceGraph g;
     return as_vector(tanh(input(g, {2}, {1, 2})).value());
   };
   const Floats expected = value();
@@ -271,16 +269,14 @@ TEST_CASE("an error of the user's leaves nothing to run on a device", "[cuda][fa
   };
   const std::vector<std::function<void()>> errors{
       [&] {  // half of a plan is in the queue
-        ComputationGraph g;
-        g.set_device(gpu());
+        DeviceGraph g;
         unsigned k = 7;
         const Expression e = index(g, &k);
         k = 70;
         CHECK_THROWS_AS(e.value(), IndexError);
       },
       [&] {
-        ComputationGraph g;
-        g.set_device(gpu());
+        DeviceGraph g;
         ParameterCollection pc;
         const LookupParameter t = pc.add_lookup_parameters(9, {8});
         unsigned row = 0;
@@ -289,15 +285,13 @@ TEST_CASE("an error of the user's leaves nothing to run on a device", "[cuda][fa
         CHECK_THROWS_AS(e.value(), IndexError);
       },
       [&] {
-        ComputationGraph g;
-        g.set_device(gpu());
+        DeviceGraph g;
         g.set_check_validity(true);
         const Expression x = input(g, {2}, {1, -1});
         CHECK_THROWS_AS((tanh(x) + log(x)).value(), NumericError);
       },
       [&] {  // the gradient of the square root is infinite
-        ComputationGraph g;
-        g.set_device(gpu());
+        DeviceGraph g;
         g.set_check_validity(true);
         ParameterCollection pc;
         const Parameter p = pc.add_parameters({2}, ParameterInitConst(0.0f));
@@ -306,8 +300,7 @@ TEST_CASE("an error of the user's leaves nothing to run on a device", "[cuda][fa
         CHECK(zero(as_vector(p.gradients())));
       },
       [&] {  // what would be computed again has changed
-        ComputationGraph g;
-        g.set_device(gpu());
+        DeviceGraph g;
         ParameterCollection pc;
         Parameter p = pc.add_parameters({8, 8});
         const Expression h = parameter(g, p) * input(g, {8}, ones);

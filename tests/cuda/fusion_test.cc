@@ -13,12 +13,11 @@
 #include "tests/support/catch.h"
 
 using namespace dynet;
-using test::check_equal;
+using namespace dynet::test;
 
 namespace {
 
 using Floats = std::vector<float>;
-Device* gpu() { return get_device_manager()->get_global_device("GPU:0"); }
 
 constexpr unsigned kHidden = 6;
 
@@ -248,8 +247,7 @@ std::vector<Floats> run(const Make& make, Device* device, bool full, bool batche
   ParameterCollection pc;
   pc.set_seed(3);
   const Model m(pc);
-  ComputationGraph g(batched);
-  if (device) g.set_device(device);
+  DeviceGraph g(device, batched);
   const Outs outs = make(Net(g, m));
   Outs squares;
   for (const Expression& e : outs) squares.push_back(squared_norm(e));
@@ -279,8 +277,7 @@ TEST_CASE("the kernels of a step do not meet in memory that is used again", "[cu
     CAPTURE(words);
     std::vector<Floats> last[2];
     for (const bool device : {false, true}) {
-      ComputationGraph g;
-      if (device) g.set_device(gpu());
+      DeviceGraph g(device ? gpu() : nullptr);
       g.set_inference(true);
       const Net n(g, m);  // with so many values that memory is used again
       // Either memory of words is free for cells and outputs, or that of the sums alone.
@@ -303,8 +300,7 @@ using Counts = std::vector<std::size_t>;
 Counts count(const Make& make) {
   ParameterCollection pc;
   const Model m(pc);
-  ComputationGraph g;
-  g.set_device(gpu());
+  DeviceGraph g;
   const Expression loss = sum_elems(concatenate(make(Net(g, m))));
   const auto& now = emulation::counts();
   const std::size_t k0 = now.launches, p0 = now.products;
@@ -370,8 +366,7 @@ TEST_CASE("with little memory on the device gradients share it, and are the same
   std::size_t bytes[2] = {};
   for (const bool little : {false, true}) {
     release_graph_memory();
-    ComputationGraph g;
-    g.set_device(gpu());
+    DeviceGraph g;
     const Net n(g, m);
     const Net::State there = n.sequence(20, 400).back(), back = n.sequence(20, 400, true).back();
     Expression y = concatenate(std::vector<Expression>(10, cmult(there.h, back.h)));

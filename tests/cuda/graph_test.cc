@@ -6,23 +6,17 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
+#include "tests/cuda/check_equal.h"
 #include "tests/cuda/device.h"
 #include "tests/support/catch.h"
 #include "tests/support/graph_program.h"
-#include "tests/support/op_case.h"
 
 using namespace dynet;
+using namespace dynet::test;
 
 namespace {
 
 using Floats = std::vector<float>;
-
-Device* gpu() { return get_device_manager()->get_global_device("GPU:0"); }
-
-void check_near(const Floats& a, const Floats& b, double tolerance) {
-  REQUIRE(a.size() == b.size());
-  CHECK(test::largest_difference(a.data(), b.data(), a.size()) <= tolerance);
-}
 
 /// Everything that a model for language is made of.
 struct Model {
@@ -97,8 +91,7 @@ TEST_CASE("sums of products are made in one order on the device, in batches or n
     CAPTURE(place);
     Floats values[2];
     for (const bool batched : {false, true}) {
-      ComputationGraph g(batched);
-      g.set_device(gpu());
+      DeviceGraph g(gpu(), batched);
       std::vector<Expression> all, w;
       // Not the parameters themselves: several products with those may be one.
       for (const Parameter& one : p) w.push_back(2.0f * parameter(g, one));
@@ -135,8 +128,7 @@ TEST_CASE("a graph throws at the line of a call that its device does not support
                             .forward = Forward{nullptr, nullptr},
                             .backward = Backward{nullptr, nullptr},
                             .cuda = CudaRule::never("nobody has written kernels for it")};
-  ComputationGraph h;
-  h.set_device(gpu());
+  DeviceGraph h;
   const Expression x = input(h, {3}, {1, 2, 3});
   const std::size_t size = h.size();
   try {
@@ -169,7 +161,7 @@ TEST_CASE("graphs on several threads share a device", "[cuda]") {
     inner[i] = as_vector(x.gradient());
   };
   const auto take_gradients = [&] {
-    const Floats all = test::all_gradients(m.pc);
+    const Floats all = all_gradients(m.pc);
     m.pc.reset_gradient();
     return all;
   };
@@ -182,8 +174,7 @@ TEST_CASE("graphs on several threads share a device", "[cuda]") {
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < 4; ++i)
     threads.emplace_back([&, i] {
-      ComputationGraph g;
-      g.set_device(gpu());
+      DeviceGraph g;
       run(g, i, got, gradients);
     });
   for (std::thread& t : threads) t.join();
@@ -200,8 +191,7 @@ TEST_CASE("products of matrices of data are one batch, and those of a parameter 
   const Parameter w = pc.add_parameters({4, 4});
   Floats values[2];
   for (const bool on_device : {false, true}) {
-    ComputationGraph g;
-    if (on_device) g.set_device(gpu());
+    DeviceGraph g(on_device ? gpu() : nullptr);
     const Expression matrix = parameter(g, w);
     std::vector<Expression> products;
     for (unsigned k = 0; k < 5; ++k) {
@@ -219,8 +209,7 @@ TEST_CASE("products of matrices of data are one batch, and those of a parameter 
 TEST_CASE("a large graph costs the device no more launches than a small one", "[cuda]") {
   constexpr unsigned kChains = 64, kLength = 16, kSmall = 32, kLarge = 1 << 14;
   const auto launches = [](unsigned size) {
-    ComputationGraph g;
-    g.set_device(gpu());
+    DeviceGraph g;
     std::vector<Expression> ends;
     for (unsigned c = 0; c < kChains; ++c) {
       Expression x = zeros(g, {size});

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "dynet-like/dynet.h"
-#include "tests/support/catch.h"
-#include "tests/support/op_case.h"
+#include "tests/cuda/check_equal.h"
+#include "tests/cuda/device.h"
 
 using namespace dynet;
+using namespace dynet::test;
 
 namespace {
 
@@ -26,8 +27,7 @@ Outcome run(bool on_device, const Floats& x, unsigned& index,
   ParameterCollection pc;
   Parameter p = pc.add_parameters({static_cast<unsigned>(x.size())});
   p.set_value(x);
-  ComputationGraph g;
-  if (on_device) g.set_device(get_device_manager()->get_global_device("GPU:0"));
+  DeviceGraph g(on_device ? gpu() : nullptr);
   Outcome o;
   index = 1;
   const Expression scores = parameter(g, p);
@@ -52,13 +52,8 @@ void compare(const char* name, const Floats& x, unsigned& index,
              const std::function<Expression(const Expression&)>& build, bool fails) {
   INFO(name);
   const Outcome expected = run(false, x, index, build), got = run(true, x, index, build);
-  const auto check = [](const Floats& a, const Floats& b) {
-    REQUIRE(a.size() == b.size());
-    CHECK(test::largest_difference(a.data(), b.data(), a.size()) < 1e-6);
-  };
-  check(expected.value, got.value);
-  check(expected.gradient, got.gradient);
-  check(expected.later, got.later);
+  for (const auto part : {&Outcome::value, &Outcome::gradient, &Outcome::later})
+    check_near(expected.*part, got.*part, 1e-6);
   CHECK(got.error == expected.error);
   CHECK((got.error.find(" 99 is outside") != std::string::npos) == fails);
 }

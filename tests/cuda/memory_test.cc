@@ -267,8 +267,7 @@ TEST_CASE("with inputs that vary nothing is allocated or freed from the fourth u
     AdamTrainer trainer(m.pc);
     std::size_t before = 0, copies = 0;
     for (unsigned k = 1; k <= 40; ++k) {
-      ComputationGraph g;
-      g.set_device(gpu());
+      DeviceGraph g;
       const Expression loss = m.loss(g, k, k <= 3 ? 1 : 2 + k % 11);
       as_scalar(loss.value());
       g.backward(loss);
@@ -291,8 +290,7 @@ TEST_CASE("temporaries of a forward pass are there for the next one", "[cuda][me
   Tagger m;
   std::size_t before = 0;
   for (unsigned k = 1; k <= 12; ++k) {
-    ComputationGraph g;
-    g.set_device(gpu());
+    DeviceGraph g;
     as_scalar(m.loss(g, 5, 8).value());
     if (k == 2) before = slow_calls();
   }
@@ -338,18 +336,15 @@ TEST_CASE("graphs that come and go give the same bits with a pool", "[cuda][memo
     Tagger m;
     SimpleSGDTrainer trainer(m.pc);
     for (unsigned k = 0; k < 5; ++k) {
-      ComputationGraph outer;
-      outer.set_device(gpu());
+      DeviceGraph outer;
       const Expression loss = m.loss(outer, k, 2);
       outer.backward(loss);
       {
         Tagger passing;  // whose memory is the next one's
-        ComputationGraph inner;
-        inner.set_device(gpu());
+        DeviceGraph inner;
         inner.backward(passing.loss(inner, k + 100, 4));
       }
-      ComputationGraph inner;
-      inner.set_device(gpu());
+      DeviceGraph inner;
       inner.backward(m.loss(inner, k + 200, 3));
       release_graph_memory();
       trainer.update();
@@ -372,8 +367,7 @@ TEST_CASE("gradients arrive where others have been before", "[cuda][memory]") {
     SimpleSGDTrainer trainer(pc, 1);
     trainer.clipping_enabled = false;
     const auto backward = [&](int device, float times) {
-      ComputationGraph g;
-      g.set_device(gpu(device));
+      DeviceGraph g(gpu(device));
       g.backward(sum_elems(parameter(g, p) * times));
     };
     for (const int d : {0, 1}) backward(d, 1);
@@ -386,8 +380,7 @@ TEST_CASE("gradients arrive where others have been before", "[cuda][memory]") {
     for (int k = 0; k < 5; ++k)
       more.push_back(pc.add_parameters({20000}, ParameterInitConst(0.0f)));
     for (const int d : {0, 1}) {
-      ComputationGraph g;
-      g.set_device(gpu(d));
+      DeviceGraph g(gpu(d));
       std::vector<Expression> sums;
       for (const Parameter& each : more) sums.push_back(sum_elems(parameter(g, each) * 3));
       g.backward(sum(sums));
@@ -429,8 +422,7 @@ TEST_CASE("memory that a graph has left is given back when it is asked for", "[c
   release_graph_memory();
   const std::size_t used = emulation::used();
   {
-    ComputationGraph g;
-    g.set_device(gpu());
+    DeviceGraph g;
     as_scalar(sum_elems(constant(g, {3000, 3000}, 1)).value());
   }
   CHECK(emulation::used() > used + 30 * kMega);

@@ -99,8 +99,7 @@ TEST_CASE("gradients of one graph at a time add up while others are in use", "[c
     std::vector<Graphs> others;
     for (std::size_t k = 0; k < 4; ++k) {
       const Graphs held = graphs(3 - k, gpu());
-      ComputationGraph g;
-      g.set_device(gpu());
+      DeviceGraph g;
       m.backward(g, power(k));
     }
     CHECK(m.gradients() == expected({1, 16, 256, 4096}));
@@ -117,8 +116,7 @@ TEST_CASE("gradients of graphs on several threads add up", "[cuda][order]") {
         threads.emplace_back([&, t] {
           for (unsigned k = 0; k < 3; ++k) {
             const Graphs held = graphs((t + k) % 3, gpu());
-            ComputationGraph g;
-            g.set_device(gpu());
+            DeviceGraph g;
             if (numbered) g.set_gradient_buffer(t);
             m.backward(g, 3 * t + k + 1);
           }
@@ -161,8 +159,7 @@ TEST_CASE("gradients that were reset do not come back, nor those of a graph that
     }
     CHECK(m.gradients() == expected({16}));
     {
-      ComputationGraph g;
-      g.set_device(gpu());
+      DeviceGraph g;
       m.backward(g, 256);
     }
     release_graph_memory();  // and its stream
@@ -218,6 +215,6 @@ TEST_CASE("updates see the gradients of all graphs, and clip them", "[cuda][orde
           if (s == 0) results[on_device] = values;
           CHECK(values == results[on_device]);
         }
-      CHECK(largest_difference(results[0].data(), results[1].data(), results[0].size()) <= 1e-3);
+      check_near(results[0], results[1], 1e-3);
     }
 }

@@ -11,13 +11,12 @@
 #include "tests/support/catch.h"
 
 using namespace dynet;
-using test::check_equal;
+using namespace dynet::test;
 
 namespace {
 
 using Floats = std::vector<float>;
 using Outs = std::vector<Expression>;
-Device* gpu() { return get_device_manager()->get_global_device("GPU:0"); }
 
 constexpr unsigned kHidden = 6;
 
@@ -132,8 +131,7 @@ std::vector<Case> cases() {
 std::vector<Floats> run(const Make& make, Device* device, bool full, bool batched) {
   ParameterCollection pc;
   pc.set_seed(3);
-  ComputationGraph g(batched);
-  if (device) g.set_device(device);
+  DeviceGraph g(device, batched);
   const Net net(g, pc);
   const Outs outs = make(net);
   Outs squares;
@@ -175,8 +173,7 @@ namespace {
 using Counts = std::vector<std::size_t>;
 Counts count(const Make& make) {
   ParameterCollection pc;
-  ComputationGraph g;
-  g.set_device(gpu());
+  DeviceGraph g;
   const Net net(g, pc);
   Outs sums;
   for (const Expression& e : make(net)) sums.push_back(sum_elems(e));

@@ -9,9 +9,9 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/random.h"
 #include "dynet-like/dynet.h"
+#include "tests/cuda/check_equal.h"
 #include "tests/cuda/device.h"
 #include "tests/support/catch.h"
-#include "tests/support/op_case.h"
 #include "tests/support/split_model.h"
 
 using namespace dynet;
@@ -23,16 +23,8 @@ using Floats = std::vector<float>;
 using Devices = SplitModel::Devices;
 
 Device* const cpu = default_device;
-Device* gpu(unsigned number) {
-  return get_device_manager()->get_global_device("GPU:" + std::to_string(number));
-}
 bool one_gpu() { return get_device_manager()->num_devices() == 2; }
 Device* another() { return one_gpu() ? cpu : gpu(1); }
-
-void check_near(const Floats& a, const Floats& b, double tolerance) {
-  REQUIRE(a.size() == b.size());
-  CHECK(largest_difference(a.data(), b.data(), a.size()) <= tolerance);
-}
 
 void check_same(const SplitOutcome& a, const SplitOutcome& b) {
   check_near(a.losses, b.losses, 1e-4);

@@ -12,6 +12,7 @@
 #include "tests/support/op_case.h"
 
 using namespace dynet;
+using namespace dynet::test;
 
 namespace {
 
@@ -25,8 +26,6 @@ constexpr bool kRounds = false;
 #else
 constexpr bool kRounds = true;
 #endif
-
-Device* gpu() { return get_device_manager()->get_global_device("GPU:0"); }
 
 /// How far a factor may be off, as a part of it. A device may cut where another one rounds.
 double unit(Precision p) { return p == Precision::tf32 ? 0x1p-10 : 0x1p-7; }

@@ -13,6 +13,7 @@
 #include "tests/support/catch.h"
 
 using namespace dynet;
+using namespace dynet::test;
 
 namespace {
 
@@ -35,8 +36,7 @@ std::vector<Floats> run(const Make& make, const std::vector<Dim>& dims, Device* 
   pc.set_seed(7);
   Parameters parameters;
   for (const Dim& d : dims) parameters.push_back(pc.add_parameters(d));
-  ComputationGraph g(batched);
-  if (device) g.set_device(device);
+  DeviceGraph g(device, batched);
   const Expression loss = make(g, parameters);
   std::vector<Floats> all = {{as_scalar(g.forward(loss))}};
   g.backward(loss);
@@ -46,11 +46,10 @@ std::vector<Floats> run(const Make& make, const std::vector<Dim>& dims, Device* 
 
 /// A fault loses or repeats a term; sums of another order differ by rounding.
 void check(const Make& make, const std::vector<Dim>& dims) {
-  Device* const gpu = get_device_manager()->get_global_device("GPU:0");
   for (const bool batched : {true, false}) {
     CAPTURE(batched);
     const std::vector<Floats> host = run(make, dims, nullptr, batched),
-                              device = run(make, dims, gpu, batched);
+                              device = run(make, dims, gpu(), batched);
     for (std::size_t k = 0; k < host.size(); ++k) {
       CAPTURE(k);
       REQUIRE(host[k].size() == device[k].size());

@@ -12,10 +12,12 @@
 #include "dynet/dynet.h"
 #include "dynet/expr.h"
 #include "dynet/training.h"
+#include "tests/cuda/device.h"
 #include "tests/examples/program.h"
 #include "tests/support/catch.h"
 
 using namespace dynet;
+using namespace dynet::test;
 
 namespace {
 
@@ -107,9 +109,8 @@ TEST_CASE("DyNet's flags choose where graphs are made", "[cuda]") {
     ComputationGraph cg;
     const Expression x = input(cg, {2}, {1, 2});
     const float* const v = x.value().v;
-    return x.value().v == v ? &kCpu : get_device_manager()->get_global_device("GPU:0");
+    return x.value().v == v ? &kCpu : gpu();
   };
-  Device* const gpu = get_device_manager()->get_global_device("GPU:0");
   const auto check = [&](const Words& words, Device* device) {
     initialize_with(words);
     CHECK(default_device == device);
@@ -118,15 +119,15 @@ TEST_CASE("DyNet's flags choose where graphs are made", "[cuda]") {
   };
   CHECK(where() == &kCpu);
   check({}, &kCpu);
-  check({"--dynet-gpus", "1"}, gpu);
+  check({"--dynet-gpus", "1"}, gpu());
   check({}, &kCpu);
-  check({"--dynet-devices", "GPU:0"}, gpu);
+  check({"--dynet-devices", "GPU:0"}, gpu());
   check({"--dynet-devices", "CPU,GPU:0"}, &kCpu);
-  check({"--dynet-devices=GPU:0,CPU"}, gpu);
+  check({"--dynet-devices=GPU:0,CPU"}, gpu());
   check({"--dynet-gpus=0"}, &kCpu);
-  check({"--dynet-gpus=1"}, gpu);
+  check({"--dynet-gpus=1"}, gpu());
   release_graph_memory();
-  CHECK(where() == gpu);
+  CHECK(where() == gpu());
   {  // unless told otherwise
     ComputationGraph cg;
     cg.set_device(&kCpu);
@@ -142,7 +143,7 @@ TEST_CASE("DyNet's flags choose where graphs are made", "[cuda]") {
       CHECK_THAT(e.what(), Catch::Contains("initialize: there is no device GPU:98, ") ||
                                Catch::Contains("initialize: there is no device GPU:99, "));
       CHECK_THAT(e.what(), Catch::Contains("there is: CPU, GPU:0"));
-      CHECK(where() == gpu);  // as before
+      CHECK(where() == gpu());  // as before
     }
   cleanup();
   CHECK(where() == &kCpu);

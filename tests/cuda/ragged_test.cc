@@ -9,10 +9,6 @@
 using namespace dynet;
 using namespace dynet::test;
 
-namespace {
-Device* gpu() { return get_device_manager()->get_global_device("GPU:0"); }
-}  // namespace
-
 #ifndef DYNET_TEST_GPU
 namespace {
 
@@ -23,8 +19,7 @@ std::size_t launches(unsigned sentences, bool ragged, Scores scores, Loss loss) 
   ParameterCollection model;
   std::vector<Parameter> all;
   for (unsigned i = 0; i < sentences; ++i) all.push_back(scores(model, ragged ? 3 + i : 3));
-  ComputationGraph g;
-  g.set_device(gpu());
+  DeviceGraph g;
   std::vector<Expression> losses;
   for (unsigned i = 0; i < sentences; ++i)
     losses.push_back(loss(g, parameter(g, all[i]), ragged ? 3 + i : 3));
@@ -73,8 +68,7 @@ TEST_CASE("ragged: operands that many nodes share, and all lengths, as on the CP
       all.push_back(model.add_parameters({words, words, 2}));
       all.back().set_value(s.spans);
     }
-    ComputationGraph g;
-    if (on_device) g.set_device(gpu());
+    DeviceGraph g(on_device ? gpu() : nullptr);
     std::vector<Expression> losses;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Expression x = parameter(g, all[i]);

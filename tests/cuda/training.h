@@ -13,9 +13,9 @@
 #include "dynet-like/dynet.h"
 #include "dynet-like/graph/device_backend.h"
 #include "dynet-like/param/storage.h"
+#include "tests/cuda/check_equal.h"
 #include "tests/cuda/device.h"
 #include "tests/support/catch.h"
-#include "tests/support/op_case.h"
 #include "tests/train/rules.h"
 
 namespace dynet::test {
@@ -23,9 +23,6 @@ namespace dynet::test {
 using Floats = std::vector<float>;
 using Memory = std::shared_ptr<DeviceAllocator>;
 
-inline Device* gpu(int number = 0) {
-  return get_device_manager()->get_global_device("GPU:" + std::to_string(number));
-}
 inline Memory device_memory(int number = 0) {
   return cuda::kDevices.make_backend(number)->memory();
 }
@@ -100,13 +97,9 @@ struct Outcome {
 };
 
 inline double check_same(const Outcome& host, const Outcome& device, double tolerance) {
-  REQUIRE(host.numbers.size() == device.numbers.size());
   CHECK(host.settings == device.settings);
   CHECK(host.status == device.status);
-  const double d =
-      largest_difference(host.numbers.data(), device.numbers.data(), host.numbers.size());
-  CHECK(d <= tolerance);
-  return d;
+  return check_near(host.numbers, device.numbers, tolerance);
 }
 
 /// Settings of a trainer, and a kind of update.
@@ -200,9 +193,8 @@ struct Model {
   void backward(unsigned seed, bool on_device) { backward(seed, on_device ? gpu() : nullptr); }
   /// On the CPU, if there is no device.
   void backward(unsigned seed, Device* device) {
-    ComputationGraph g;
+    DeviceGraph g(device);
     g.set_seed(seed + 1);
-    if (device) g.set_device(device);
     g.backward(loss(g, seed));
   }
 };

@@ -62,8 +62,7 @@ TEST_CASE("models train on the device as on the host", "[cuda]") {
       }
       results[on_device] = all_values(m.pc);
     }
-    const double d = largest_difference(results[0].data(), results[1].data(), results[0].size());
-    CHECK(d <= 1e-3);
+    check_near(results[0], results[1], 1e-3);
   }
 }
 
@@ -112,9 +111,7 @@ TEST_CASE("a trainer that is saved on the device goes on anywhere", "[cuda]") {
         step(n, second, k, on_device);
       }
       const Outcome a(m.pc, first), b(n.pc, second);
-      REQUIRE(a.numbers.size() == b.numbers.size());
-      CHECK(largest_difference(a.numbers.data(), b.numbers.data(), a.numbers.size()) <=
-            (on_device ? 0 : 1e-4));
+      check_near(a.numbers, b.numbers, on_device ? 0 : 1e-4);
       CHECK(a.settings == b.settings);
     }
 }
@@ -123,8 +120,7 @@ TEST_CASE("a graph on the host sees what an update on the device has made", "[cu
   Model m;
   MomentumSGDTrainer trainer(m.pc);
   const auto loss = [&](bool on_device) {
-    ComputationGraph g;
-    if (on_device) g.set_device(gpu());
+    DeviceGraph g(on_device ? gpu() : nullptr);
     return as_scalar(m.loss(g, 4).value());
   };
   for (unsigned k = 0; k < 4; ++k) {
@@ -250,8 +246,7 @@ TEST_CASE("exponentiated gradients are right on the device, whatever their size 
         for (unsigned i = 0; i < kSize; ++i) sum += static_cast<double>(results[on_device][i]);
         CHECK(sum == Approx(1).epsilon(1e-4));
       }
-      REQUIRE(results[0].size() == results[1].size());
-      CHECK(largest_difference(results[0].data(), results[1].data(), results[0].size()) <= 1e-6);
+      check_near(results[0], results[1], 1e-6);
     }
 }
 
