@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -60,16 +59,11 @@ Outcome run(Request request, const Data& data, dynet::Device* device, Train trai
   return {losses_in(out.str()), dynet::test::all_values(model->parameters())};
 }
 
-double largest(const std::vector<double>& a, const std::vector<double>& b) {
-  REQUIRE(a.size() == b.size());
-  double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
-  return most;
-}
-
-/// The two runs are alike; what is printed has four digits behind the point, perplexities two.
-void check_alike(const char* name, const std::function<Outcome(dynet::Device*)>& on,
-                 double tolerance) {
+/// Runs on both are alike; what is printed has four digits behind the point, perplexities two.
+template <class Model, class Request, class Data, class Train>
+void check_alike(const char* name, const Request& request, const Data& data, Train train,
+                 double tolerance = 1.5e-4) {
+  const auto on = [&](dynet::Device* d) { return run<Model>(request, data, d, train); };
   const Outcome here = on(&dynet::kCpu);
 #ifndef DYNET_TEST_GPU
   const std::size_t before = dynet::emulation::counts().launches;
@@ -81,7 +75,10 @@ void check_alike(const char* name, const std::function<Outcome(dynet::Device*)>&
   CAPTURE(name);
   REQUIRE(here.losses.size() == kUpdates);
   CHECK(there.losses != std::vector<double>(kUpdates, there.losses[0]));
-  const double d = largest(here.losses, there.losses);
+  REQUIRE(there.losses.size() == kUpdates);
+  double d = 0;
+  for (unsigned i = 0; i < kUpdates; ++i)
+    d = std::max(d, std::abs(here.losses[i] - there.losses[i]));
   CHECK(d <= tolerance);
   const double p = dynet::test::check_near(here.parameters, there.parameters, 2e-3);
   CHECK(again.losses == there.losses);
@@ -112,9 +109,7 @@ TEST_CASE("the tagger trains on the device as on the CPU", "[cuda]") {
     request.description.settings = {
         {{"word", 8}, {"suffix2", 5}}, 8, mlp == 0 ? 2u : 1u, mlp, 0.3f};
     request.settings.learning_rate = 0.02f;
-    check_alike(
-        "tagger", [&](auto* d) { return run<tagger::Model>(request, corpus, d, tagger::train); },
-        1.5e-4);
+    check_alike<tagger::Model>("tagger", request, corpus, tagger::train);
   }
 }
 
@@ -130,9 +125,8 @@ TEST_CASE("the language model trains on the device as on the CPU", "[cuda]") {
       request.settings.learning_rate = optimizer == rnnlm::Optimizer::kAdam ? 0.02f : 0.5f;
       request.settings.decay = 1;
       request.settings.truncate = 3;  // so that memory goes from graph to graph
-      check_alike(
-          loss == rnnlm::Loss::kFull ? "rnnlm" : "rnnlm, sampled",
-          [&](auto* d) { return run<rnnlm::Model>(request, corpus, d, rnnlm::train); }, 0.011);
+      check_alike<rnnlm::Model>(loss == rnnlm::Loss::kFull ? "rnnlm" : "rnnlm, sampled", request,
+                                corpus, rnnlm::train, 0.011);
     }
 }
 
@@ -151,9 +145,7 @@ TEST_CASE("the parser trains on the device as on the CPU", "[cuda]") {
   parser::TrainCommand request;
   request.description.settings = {6, 4, 6, 2, 6, 0.2f};
   request.settings.learning_rate = 0.02f;
-  check_alike(
-      "parser", [&](auto* d) { return run<parser::Model>(request, treebank, d, parser::train); },
-      1.5e-4);
+  check_alike<parser::Model>("parser", request, treebank, parser::train);
 }
 
 TEST_CASE("the tree-LSTM trains on the device as on the CPU", "[cuda]") {
@@ -168,9 +160,7 @@ TEST_CASE("the tree-LSTM trains on the device as on the CPU", "[cuda]") {
   request.description.settings.dropout = 0.2f;
   request.settings.learning_rate = 0.02f;
   request.settings.weight_decay = 0.01f;
-  check_alike(
-      "treelstm", [&](auto* d) { return run<treelstm::Model>(request, trees, d, treelstm::train); },
-      1.5e-4);
+  check_alike<treelstm::Model>("treelstm", request, trees, treelstm::train);
 }
 
 TEST_CASE("the classifier trains on the device as on the CPU", "[cuda]") {
@@ -180,9 +170,6 @@ TEST_CASE("the classifier trains on the device as on the CPU", "[cuda]") {
     classifier::TrainCommand request;
     request.description.settings = {encoder, 6, 4, 3, 0.2f, false};
     request.settings.learning_rate = 0.02f;
-    check_alike(
-        name,
-        [&](auto* d) { return run<classifier::Model>(request, corpus, d, classifier::train); },
-        1.5e-4);
+    check_alike<classifier::Model>(name, request, corpus, classifier::train);
   }
 }

@@ -267,16 +267,14 @@ TEST_CASE("an error of the user's leaves nothing to run on a device", "[cuda][fa
     const Expression x = tanh(input(g, {8}, ones));
     return tanh(pick(x, k)) + sum_elems(x * 2);
   };
-  const std::vector<std::function<void()>> errors{
-      [&] {  // half of a plan is in the queue
-        DeviceGraph g;
+  const std::vector<std::function<void(ComputationGraph&)>> errors{
+      [&](ComputationGraph& g) {  // half of a plan is in the queue
         unsigned k = 7;
         const Expression e = index(g, &k);
         k = 70;
         CHECK_THROWS_AS(e.value(), IndexError);
       },
-      [&] {
-        DeviceGraph g;
+      [&](ComputationGraph& g) {
         ParameterCollection pc;
         const LookupParameter t = pc.add_lookup_parameters(9, {8});
         unsigned row = 0;
@@ -284,14 +282,12 @@ TEST_CASE("an error of the user's leaves nothing to run on a device", "[cuda][fa
         row = 9;
         CHECK_THROWS_AS(e.value(), IndexError);
       },
-      [&] {
-        DeviceGraph g;
+      [&](ComputationGraph& g) {
         g.set_check_validity(true);
         const Expression x = input(g, {2}, {1, -1});
         CHECK_THROWS_AS((tanh(x) + log(x)).value(), NumericError);
       },
-      [&] {  // the gradient of the square root is infinite
-        DeviceGraph g;
+      [&](ComputationGraph& g) {  // the gradient of the square root is infinite
         g.set_check_validity(true);
         ParameterCollection pc;
         const Parameter p = pc.add_parameters({2}, ParameterInitConst(0.0f));
@@ -299,8 +295,7 @@ TEST_CASE("an error of the user's leaves nothing to run on a device", "[cuda][fa
         CHECK_THROWS_AS(g.backward(sum_elems(tanh(sqrt(P * 2)))), NumericError);
         CHECK(zero(as_vector(p.gradients())));
       },
-      [&] {  // what would be computed again has changed
-        DeviceGraph g;
+      [&](ComputationGraph& g) {  // what would be computed again has changed
         ParameterCollection pc;
         Parameter p = pc.add_parameters({8, 8});
         const Expression h = parameter(g, p) * input(g, {8}, ones);
@@ -309,7 +304,10 @@ TEST_CASE("an error of the user's leaves nothing to run on a device", "[cuda][fa
         CHECK_THROWS_AS(h.value(), ArgumentError);
       }};
   for (const auto& error : errors) {
-    error();
+    {
+      DeviceGraph g;
+      error(g);
+    }
     CHECK(value() == expected);
 #ifndef DYNET_TEST_GPU
     CHECK(unrelated(gpu()) == alone);
