@@ -21,41 +21,17 @@ using Floats = std::vector<float>;
 
 constexpr unsigned kHidden = 6;
 
-struct Model {
-  explicit Model(ParameterCollection& pc)
-      : words(pc.add_lookup_parameters(11, {kHidden})),
-        leaf(pc.add_parameters({3 * kHidden, kHidden})),
-        leaf_bias(pc.add_parameters({3 * kHidden})),
-        left(pc.add_parameters({5 * kHidden, kHidden})),
-        right(pc.add_parameters({5 * kHidden, kHidden})),
-        bias(pc.add_parameters({5 * kHidden})) {
-    for (auto& d : directions)
-      d = {pc.add_parameters({4 * kHidden, kHidden}), pc.add_parameters({4 * kHidden, kHidden}),
-           pc.add_parameters({4 * kHidden})};
-  }
-
-  struct Direction {
-    Parameter wx, wh, b;
-  };
-  LookupParameter words;
-  Parameter leaf, leaf_bias, left, right, bias;
-  Direction directions[2];
-};
-
 /// Sequences of LSTM cells in a graph, and trees of them.
 class Net {
  public:
-  Net(ComputationGraph& g, const Model& m)
-      : g_(g),
-        words_(m.words),
-        leaf_(parameter(g, m.leaf)),
-        leaf_bias_(parameter(g, m.leaf_bias)),
-        left_(parameter(g, m.left)),
-        right_(parameter(g, m.right)),
-        bias_(parameter(g, m.bias)) {
-    for (unsigned d = 0; d < 2; ++d)
-      directions_[d] = {parameter(g, m.directions[d].wx), parameter(g, m.directions[d].wh),
-                        parameter(g, m.directions[d].b)};
+  Net(ComputationGraph& g, ParameterCollection& pc)
+      : g_(g), words_(pc.add_lookup_parameters(11, {kHidden})) {
+    const auto add = [&](const Dim& d) { return parameter(g, pc.add_parameters(d)); };
+    const Dim of_leaf({3 * kHidden, kHidden}), of_two({5 * kHidden, kHidden}),
+        of_step({4 * kHidden, kHidden});
+    leaf_ = add(of_leaf), leaf_bias_ = add({3 * kHidden});
+    left_ = add(of_two), right_ = add(of_two), bias_ = add({5 * kHidden});
+    for (Direction& d : directions_) d = {add(of_step), add(of_step), add({4 * kHidden})};
   }
 
   struct State {
@@ -123,21 +99,14 @@ class Net {
 };
 
 using Outs = std::vector<Expression>;
-using Make = std::function<Outs(const Net&)>;
-
-struct Case {
-  std::string name;
-  Make make;
-};
-
 Outs hidden(const std::vector<Net::State>& states) {
   Outs all;
   for (const auto& s : states) all.push_back(s.h);
   return all;
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<NetCase<Net>> cases() {
+  std::vector<NetCase<Net>> all;
   all.push_back({"one sequence", [](const Net& n) { return hidden(n.sequence(5)); }});
   all.push_back({"sequences of several lengths", [](const Net& n) {
                    Outs outs;
@@ -242,44 +211,22 @@ std::vector<Case> cases() {
   return all;
 }
 
-/// Values and gradients, of parameters and of what is put out.
-std::vector<Floats> run(const Make& make, Device* device, bool full, bool batched) {
-  ParameterCollection pc;
-  pc.set_seed(3);
-  const Model m(pc);
-  DeviceGraph g(device, batched);
-  const Outs outs = make(Net(g, m));
-  Outs squares;
-  for (const Expression& e : outs) squares.push_back(squared_norm(e));
-  g.backward(sum_batches(sum(squares)), full);
-  std::vector<Floats> all;
-  for (const Expression& e : outs) all.push_back(as_vector(e.value()));
-  for (const Parameter& p : pc.parameters_list()) all.push_back(as_vector(p.gradients()));
-  for (const Expression& e : outs) all.push_back(as_vector(e.gradient()));
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("operations that run as one kernel compute what each of them does", "[cuda]") {
-  for (const Case& c : cases())
-    for (const bool batched : {false, true})
-      for (const bool full : {false, true}) {
-        CAPTURE(c.name, batched, full);
-        check_equal(run(c.make, nullptr, full, batched), run(c.make, gpu(), full, batched));
-      }
+  check_nets(cases());
 }
 
 TEST_CASE("the kernels of a step do not meet in memory that is used again", "[cuda]") {
-  ParameterCollection pc;
-  const Model m(pc);
   for (const bool words : {false, true}) {
     CAPTURE(words);
     std::vector<Floats> last[2];
     for (const bool device : {false, true}) {
+      ParameterCollection pc;
+      pc.set_seed(3);
       DeviceGraph g(device ? gpu() : nullptr);
       g.set_inference(true);
-      const Net n(g, m);  // with so many values that memory is used again
+      const Net n(g, pc);  // with so many values that memory is used again
       // Either memory of words is free for cells and outputs, or that of the sums alone.
       const Expression x = words ? Expression() : n.word(3, 1500);
       for (const Net::State& s :
@@ -297,11 +244,10 @@ namespace {
 /// Kernels and products, of a forward pass and of a backward pass.
 using Counts = std::vector<std::size_t>;
 
-Counts count(const Make& make) {
+Counts count(const Make<Net>& make) {
   ParameterCollection pc;
-  const Model m(pc);
   DeviceGraph g;
-  const Expression loss = sum_elems(concatenate(make(Net(g, m))));
+  const Expression loss = sum_elems(concatenate(make(Net(g, pc))));
   const auto& now = emulation::counts();
   const std::size_t k0 = now.launches, p0 = now.products;
   g.incremental_forward(loss);
@@ -311,7 +257,7 @@ Counts count(const Make& make) {
 }
 
 /// Launches and products of the larger graph beyond those of the smaller one.
-Counts more(const Make& large, const Make& small) {
+Counts more(const Make<Net>& large, const Make<Net>& small) {
   Counts all = count(large);
   const Counts less = count(small);
   for (std::size_t k = 0; k < all.size(); ++k) all[k] -= less[k];
@@ -360,26 +306,24 @@ TEST_CASE("gradients of many operands of one shape take a kernel", "[cuda]") {
 }
 
 TEST_CASE("with little memory on the device gradients share it, and are the same", "[cuda]") {
-  ParameterCollection pc;
-  const Model m(pc);
   std::vector<Floats> gradients[2];
   std::size_t bytes[2] = {};
   for (const bool little : {false, true}) {
     release_graph_memory();
+    ParameterCollection pc;
+    pc.set_seed(3);
     DeviceGraph g;
-    const Net n(g, m);
+    const Net n(g, pc);
     const Net::State there = n.sequence(20, 400).back(), back = n.sequence(20, 400, true).back();
     Expression y = concatenate(std::vector<Expression>(10, cmult(there.h, back.h)));
     for (int k = 0; k < 100; ++k) y = tanh(y);
     const Expression loss = sum_batches(sum_elems(y));
     g.incremental_forward(loss);
-    const test::SmallDevice small(little ? emulation::used() + bytes[false] * 3 / 4
-                                         : emulation::limit());
+    const SmallDevice small(little ? emulation::used() + bytes[false] * 3 / 4 : emulation::limit());
     g.backward(loss);
     bytes[little] = g.statistics().gradient_bytes;
     for (const Parameter& p : pc.parameters_list())
       gradients[little].push_back(as_vector(p.gradients()));
-    pc.reset_gradient();
   }
   CHECK(bytes[true] < bytes[false] * 3 / 4);
   check_equal(gradients[false], gradients[true]);

@@ -1,7 +1,6 @@
 // Products whose nodes have a matrix each, such as attention over sentences: values and gradients
 // are the CPU's, and so many products are one.
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -58,14 +57,8 @@ struct Net {
   Expression shared;
 };
 
-using Make = std::function<Outs(const Net&)>;
-struct Case {
-  std::string name;
-  Make make;
-};
-
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<NetCase<Net>> cases() {
+  std::vector<NetCase<Net>> all;
   for (const unsigned batch : {1u, 3u}) {
     const std::string of = ", batches of " + std::to_string(batch);
     all.push_back({"attention" + of, [=](const Net& n) {
@@ -127,40 +120,14 @@ std::vector<Case> cases() {
   return all;
 }
 
-/// Values and gradients, of parameters and of what is put out.
-std::vector<Floats> run(const Make& make, Device* device, bool full, bool batched) {
-  ParameterCollection pc;
-  pc.set_seed(3);
-  DeviceGraph g(device, batched);
-  const Net net(g, pc);
-  const Outs outs = make(net);
-  Outs squares;
-  for (const Expression& e : outs)
-    squares.push_back(sum_batches(
-        squared_norm(reshape(e, Dim({static_cast<unsigned>(e.dim().batch_size())}, e.dim().bd)))));
-  g.backward(sum(squares), full);
-  std::vector<Floats> all;
-  for (const Expression& e : outs) all.push_back(as_vector(e.value()));
-  for (const Parameter& p : pc.parameters_list()) all.push_back(as_vector(p.gradients()));
-  for (unsigned row = 0; row < 11; ++row) all.push_back(net.words.row_gradient(row));
-  for (unsigned row = 0; row < 9; ++row) all.push_back(net.matrices.row_gradient(row));
-  for (const Expression& e : outs) all.push_back(as_vector(e.gradient()));
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("products of matrices that differ are right in one batch", "[cuda]") {
-  for (const Case& c : cases())
-    for (const bool batched : {false, true})
-      for (const bool full : {false, true}) {
-        CAPTURE(c.name, batched, full);
-        check_equal(run(c.make, nullptr, full, batched), run(c.make, gpu(), full, batched));
-      }
+  check_nets(cases());
 }
 
 TEST_CASE("a plan for the CPU is not run on a device, and the other way round", "[cuda]") {
-  const Make make = [](const Net& n) { return n.attend({2, 2, 2, 2, 2, 2}, 5); };
+  const Make<Net> make = [](const Net& n) { return n.attend({2, 2, 2, 2, 2, 2}, 5); };
   const std::vector<Floats> expected = run(make, nullptr, false, true);
   for (int round = 0; round < 6; ++round)  // so that plans are remembered
     check_equal(expected, run(make, round % 2 ? gpu() : nullptr, false, true));
@@ -171,7 +138,7 @@ namespace {
 
 /// Kernels and products.
 using Counts = std::vector<std::size_t>;
-Counts count(const Make& make) {
+Counts count(const Make<Net>& make) {
   ParameterCollection pc;
   DeviceGraph g;
   const Net net(g, pc);
