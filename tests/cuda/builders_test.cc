@@ -60,71 +60,6 @@ Expression mask(ComputationGraph& g, unsigned batch) {
   return input(g, Dim({1}, batch), m);
 }
 
-/// A sequence with a masked step, one that leaves it half-way, and one that goes on from its end.
-template <class Builder>
-Case recurrent(
-    const std::string& name, std::function<void(Builder&)> prepare = [](Builder&) {},
-    std::function<Builder(PC&)> make = [](PC& pc) { return Builder(2, kInput, kHidden, pc); }) {
-  return {name, [=](PC& pc) -> Build {
-            const auto b = std::make_shared<Builder>(make(pc));
-            prepare(*b);
-            return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
-              std::vector<Expression> outs;
-              b->new_graph(g);
-              b->start_new_sequence();
-              for (unsigned t = 0; t < 3; ++t) outs.push_back(b->add_input(x(g, batch, t)));
-              outs.push_back(b->add_masked_input(x(g, batch, 3), mask(g, batch)));
-              const std::vector<Expression> end = b->final_s();
-              outs.push_back(b->add_input(RNNPointer(1), x(g, batch, 4)));
-              b->start_new_sequence(end);
-              outs.push_back(b->add_input(x(g, batch, 5)));
-              for (const Expression& s : b->final_s()) outs.push_back(s);
-              return outs;
-            };
-          }};
-}
-
-template <class Builder>
-Case bidirectional(const std::string& name, float dropout) {
-  return {"BiRNNBuilder, " + name, [=](PC& pc) -> Build {
-            const auto b = std::make_shared<BiRNNBuilder<Builder>>(2, kInput, kHidden, pc);
-            if (dropout > 0) b->set_dropout(dropout);
-            return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
-              b->new_graph(g);
-              std::vector<Expression> xs, masks;
-              for (unsigned t = 0; t < 3; ++t) {
-                xs.push_back(x(g, batch, t));
-                masks.push_back(t == 2 ? mask(g, batch) : ones(g, Dim({1}, batch)));
-              }
-              std::vector<Expression> outs = b->transduce(xs);
-              for (const Expression& y : b->transduce(xs, masks)) outs.push_back(y);
-              return outs;
-            };
-          }};
-}
-
-template <class Builder>
-Case tree(
-    const std::string& name, std::function<void(Builder&)> prepare,
-    std::function<Builder(PC&)> make = [](PC& pc) { return Builder(2, kHidden, kHidden, pc); }) {
-  return {name, [=](PC& pc) -> Build {
-            const auto b = std::make_shared<Builder>(make(pc));
-            prepare(*b);
-            return [b, x = Inputs(pc, kHidden)](ComputationGraph& g, unsigned batch) {
-              b->new_graph(g);
-              b->start_new_sequence();
-              std::vector<Expression> outs;
-              // ((0 1) 2) (3)
-              const std::vector<std::vector<int>> children = {{}, {}, {0, 1}, {}, {2, 3}, {4}};
-              for (std::size_t n = 0; n < children.size(); ++n)
-                outs.push_back(b->add_input(static_cast<int>(n), children[n],
-                                            x(g, batch, static_cast<unsigned>(n))));
-              for (const Expression& s : b->final_s()) outs.push_back(s);
-              return outs;
-            };
-          }};
-}
-
 /// A builder that is made of these arguments, the collection before or behind them.
 template <class Builder, class... Arguments>
 auto made(Arguments... arguments) {
@@ -136,31 +71,99 @@ auto made(Arguments... arguments) {
   };
 }
 
+constexpr auto kAsItIs = [](auto&) {};
+constexpr auto kDropped = [](auto& b) { b.set_dropout(0.2f); };
+
+/// A builder that is made, then prepared, and in each graph asked for outputs.
+template <class Make, class Prepare, class Outs>
+Case built(const std::string& name, Make make, Prepare prepare, Outs outs, bool batched = true,
+           unsigned input = kInput) {
+  return {name,
+          [=](PC& pc) -> Build {
+            const auto b = make(pc);
+            prepare(*b);
+            return [=, x = Inputs(pc, input)](ComputationGraph& g, unsigned batch) {
+              b->new_graph(g);
+              return outs(*b, x, g, batch);
+            };
+          },
+          batched};
+}
+
+/// A sequence with a masked step, one that leaves it half-way, and one that goes on from its end.
+template <class Builder, class Prepare = decltype(kAsItIs), class... More>
+Case recurrent(const std::string& name, Prepare prepare = kAsItIs, More... more) {
+  return built(
+      name, [=](PC& pc) { return std::make_shared<Builder>(2, kInput, kHidden, pc, more...); },
+      prepare,
+      [](Builder& b, const Inputs& x, ComputationGraph& g, unsigned batch) {
+        std::vector<Expression> outs;
+        b.start_new_sequence();
+        for (unsigned t = 0; t < 3; ++t) outs.push_back(b.add_input(x(g, batch, t)));
+        outs.push_back(b.add_masked_input(x(g, batch, 3), mask(g, batch)));
+        const std::vector<Expression> end = b.final_s();
+        outs.push_back(b.add_input(RNNPointer(1), x(g, batch, 4)));
+        b.start_new_sequence(end);
+        outs.push_back(b.add_input(x(g, batch, 5)));
+        for (const Expression& s : b.final_s()) outs.push_back(s);
+        return outs;
+      });
+}
+
+template <class Builder, class Prepare>
+Case bidirectional(const std::string& name, Prepare prepare) {
+  return built("BiRNNBuilder, " + name, made<BiRNNBuilder<Builder>>(2u, kInput, kHidden), prepare,
+               [](auto& b, const Inputs& x, ComputationGraph& g, unsigned batch) {
+                 std::vector<Expression> xs, masks;
+                 for (unsigned t = 0; t < 3; ++t) {
+                   xs.push_back(x(g, batch, t));
+                   masks.push_back(t == 2 ? mask(g, batch) : ones(g, Dim({1}, batch)));
+                 }
+                 std::vector<Expression> outs = b.transduce(xs);
+                 for (const Expression& y : b.transduce(xs, masks)) outs.push_back(y);
+                 return outs;
+               });
+}
+
+template <class Make, class Prepare = decltype(kAsItIs)>
+Case tree(const std::string& name, Make make, Prepare prepare = kAsItIs) {
+  return built(
+      name, make, prepare,
+      [](auto& b, const Inputs& x, ComputationGraph& g, unsigned batch) {
+        b.start_new_sequence();
+        std::vector<Expression> outs;
+        // ((0 1) 2) (3)
+        const std::vector<std::vector<int>> children = {{}, {}, {0, 1}, {}, {2, 3}, {4}};
+        for (unsigned n = 0; n < children.size(); ++n)
+          outs.push_back(b.add_input(static_cast<int>(n), children[n], x(g, batch, n)));
+        for (const Expression& s : b.final_s()) outs.push_back(s);
+        return outs;
+      },
+      true, kHidden);
+}
+
 template <class Make>
 Case softmax_of(const std::string& name, Make make) {
-  return {name, [=](PC& pc) -> Build {
-            return [b = make(pc), x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
-              b->new_graph(g);
-              std::vector<Expression> outs;
-              for (unsigned t = 0; t < 4; ++t) {
-                std::vector<unsigned> words;
-                for (unsigned i = 0; i < batch; ++i) words.push_back((t + 2 * i) % 5);
-                const Expression rep = x(g, batch, t);
-                outs.push_back(b->neg_log_softmax(rep, words));
-                outs.push_back(b->full_log_distribution(rep));
-                outs.push_back(b->full_logits(rep));
-                if (batch == 1) outs.push_back(input(g, static_cast<float>(b->sample(rep))));
-              }
-              return outs;
-            };
-          }};
+  return built(name, make, kAsItIs,
+               [](auto& b, const Inputs& x, ComputationGraph& g, unsigned batch) {
+                 std::vector<Expression> outs;
+                 for (unsigned t = 0; t < 4; ++t) {
+                   std::vector<unsigned> words;
+                   for (unsigned i = 0; i < batch; ++i) words.push_back((t + 2 * i) % 5);
+                   const Expression rep = x(g, batch, t);
+                   outs.push_back(b.neg_log_softmax(rep, words));
+                   outs.push_back(b.full_log_distribution(rep));
+                   outs.push_back(b.full_logits(rep));
+                   if (batch == 1) outs.push_back(input(g, static_cast<float>(b.sample(rep))));
+                 }
+                 return outs;
+               });
 }
 
 const std::vector<Case>& cases() {
   using Plain = VanillaLSTMBuilder;
   const auto dropped = [](auto& b) { b.set_dropout(0.3f, 0.2f); };
   const auto dropped_cells = [](auto& b) { b.set_dropout(0.3f, 0.2f, 0.1f); };
-  const auto normalized = [](PC& pc) { return Plain(2, kInput, kHidden, pc, true); };
   static const std::vector<Case> all = {
       recurrent<SimpleRNNBuilder>("SimpleRNNBuilder"),
       recurrent<SimpleRNNBuilder>("SimpleRNNBuilder, dropout", dropped),
@@ -181,15 +184,14 @@ const std::vector<Case>& cases() {
       recurrent<Plain>("VanillaLSTMBuilder, dropout", dropped),
       recurrent<Plain>("VanillaLSTMBuilder, weight noise",
                        [](auto& b) { b.set_weightnoise(0.1f); }),
-      recurrent<Plain>(
-          "VanillaLSTMBuilder, layer norm", [](auto&) {}, normalized),
+      recurrent<Plain>("VanillaLSTMBuilder, layer norm", kAsItIs, true),
       recurrent<Plain>(
           "VanillaLSTMBuilder, layer norm, dropout, weight noise",
           [](auto& b) {
             b.set_dropout(0.3f, 0.2f);
             b.set_weightnoise(0.1f);
           },
-          normalized),
+          true),
       recurrent<CompactVanillaLSTMBuilder>("CompactVanillaLSTMBuilder, dropout", dropped),
       recurrent<SparseLSTMBuilder>("SparseLSTMBuilder", [](auto& b) { b.set_sparsity(40); }),
       recurrent<CoupledLSTMBuilder>("CoupledLSTMBuilder"),
@@ -200,15 +202,15 @@ const std::vector<Case>& cases() {
       recurrent<DeepLSTMBuilder>("DeepLSTMBuilder, dropout", dropped_cells),
       recurrent<GRUBuilder>("GRUBuilder"),
       recurrent<GRUBuilder>("GRUBuilder, dropout", dropped),
-      bidirectional<Plain>("LSTM", 0),
-      bidirectional<GRUBuilder>("GRU, dropout", 0.2f),
-      tree<NaryTreeLSTMBuilder>(
-          "NaryTreeLSTMBuilder", [](auto&) {},
-          [](PC& pc) { return NaryTreeLSTMBuilder(2, 2, kHidden, kHidden, pc); }),
-      tree<ChildSumTreeLSTMBuilder>("ChildSumTreeLSTMBuilder", [](auto&) {}),
-      tree<UnidirectionalTreeLSTMBuilder>("UnidirectionalTreeLSTMBuilder, dropout",
-                                          [](auto& b) { b.node_builder.set_dropout(0.2f); }),
-      tree<BidirectionalTreeLSTMBuilder>("BidirectionalTreeLSTMBuilder", [](auto&) {}),
+      bidirectional<Plain>("LSTM", kAsItIs),
+      bidirectional<GRUBuilder>("GRU, dropout", kDropped),
+      tree("NaryTreeLSTMBuilder", made<NaryTreeLSTMBuilder>(2u, 2u, kHidden, kHidden)),
+      tree("ChildSumTreeLSTMBuilder", made<ChildSumTreeLSTMBuilder>(2u, kHidden, kHidden)),
+      tree("UnidirectionalTreeLSTMBuilder, dropout",
+           made<UnidirectionalTreeLSTMBuilder>(2u, kHidden, kHidden),
+           [](auto& b) { b.node_builder.set_dropout(0.2f); }),
+      tree("BidirectionalTreeLSTMBuilder",
+           made<BidirectionalTreeLSTMBuilder>(2u, kHidden, kHidden)),
       softmax_of("StandardSoftmaxBuilder", made<StandardSoftmaxBuilder>(kInput, 5u)),
       softmax_of("StandardSoftmaxBuilder, no bias",
                  [](PC& pc) { return std::make_shared<StandardSoftmaxBuilder>(kInput, 5, pc, false); }),
@@ -223,46 +225,39 @@ const std::vector<Case>& cases() {
                      AdaptiveSoftmaxBuilder::Settings{kInput, 5, {1, 3}, 2})),
       softmax_of("SampledSoftmaxBuilder",
                  made<SampledSoftmaxBuilder>(SampledSoftmaxBuilder::Settings{kInput, 5, 4})),
-      {"SampledSoftmaxBuilder, losses of samples",
-       [](PC& pc) -> Build {
-         const auto b = std::make_shared<SampledSoftmaxBuilder>(
-             pc, SampledSoftmaxBuilder::Settings{kInput, 50, 9});
-         return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
-           b->new_graph(g);
-           const std::vector<unsigned> words(batch, 3);
-           return std::vector<Expression>{b->sampled_loss(x(g, batch, 0), words),
-                                          b->nce_loss(x(g, batch, 1), words)};
-         };
-       }},
-      {"StackLSTM, dropout",
-       [](PC& pc) -> Build {
-         const auto b = std::make_shared<StackLSTM>(pc, StackLSTM::Settings{2, kInput, kHidden});
-         b->set_dropout(0.2f);
-         return [b, x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
-           b->new_graph(g);
-           RNNStack stack = b->start();
-           std::vector<Expression> outs = {stack.top()};
-           stack.push(x(g, batch, 0));
-           RNNStack other = stack;
-           other.push(x(g, batch, 1));
-           stack.push(x(g, batch, 2));
-           outs.push_back(stack.top());
-           outs.push_back(other.top());
-           return outs;
-         };
-       }},
-      {"CharCnn, dropout",
-       [](PC& pc) -> Build {
-         const auto b =
-             std::make_shared<CharCnn>(pc, CharCnn::Settings{kWords, kInput, {2, 3}, 4, 1});
-         b->set_dropout(0.2f);
-         return [b](ComputationGraph& g, unsigned) {
-           b->new_graph(g);
-           return std::vector<Expression>{b->apply({1, 2, 3}), b->apply({4}),
-                                          b->apply({6, 6, 0, 1})};
-         };
-       },
-       false},
+      built("SampledSoftmaxBuilder, losses of samples",
+            made<SampledSoftmaxBuilder>(SampledSoftmaxBuilder::Settings{kInput, 50, 9}), kAsItIs,
+            [](auto& b, const Inputs& x, ComputationGraph& g, unsigned batch) {
+              const std::vector<unsigned> words(batch, 3);
+              return std::vector<Expression>{b.sampled_loss(x(g, batch, 0), words),
+                                             b.nce_loss(x(g, batch, 1), words)};
+            }),
+      built("StackLSTM, dropout", made<StackLSTM>(StackLSTM::Settings{2, kInput, kHidden}),
+            kDropped,
+            [](auto& b, const Inputs& x, ComputationGraph& g, unsigned batch) {
+              RNNStack stack = b.start();
+              std::vector<Expression> outs = {stack.top()};
+              stack.push(x(g, batch, 0));
+              RNNStack other = stack;
+              other.push(x(g, batch, 1));
+              stack.push(x(g, batch, 2));
+              outs.push_back(stack.top());
+              outs.push_back(other.top());
+              return outs;
+            }),
+      built("CharCnn, dropout", made<CharCnn>(CharCnn::Settings{kWords, kInput, {2, 3}, 4, 1}),
+            kDropped,
+            [](auto& b, const auto&...) {
+              return std::vector<Expression>{b.apply({1, 2, 3}), b.apply({4}),
+                                             b.apply({6, 6, 0, 1})};
+            },
+            false),
+      built("C2WBuilder, dropout", made<C2WBuilder>(kWords, 1u, kInput, kHidden), kDropped,
+            [](auto& b, const auto&...) {
+              return std::vector<Expression>{b.compose({1, 2, 3}), b.compose({4}),
+                                             b.compose({6, 6, 0, 1})};
+            },
+            false),
       {"copying",
        [](PC& pc) -> Build {
          return [x = Inputs(pc)](ComputationGraph& g, unsigned batch) {
@@ -275,17 +270,6 @@ const std::vector<Case>& cases() {
                copy_log_distribution(gate, scores, attention, {1, 2, 3, 4, 0}, 0)};
          };
        }},
-      {"C2WBuilder, dropout",
-       [](PC& pc) -> Build {
-         const auto b = std::make_shared<C2WBuilder>(kWords, 1, kInput, kHidden, pc);
-         b->set_dropout(0.2f);
-         return [b](ComputationGraph& g, unsigned) {
-           b->new_graph(g);
-           return std::vector<Expression>{b->compose({1, 2, 3}), b->compose({4}),
-                                          b->compose({6, 6, 0, 1})};
-         };
-       },
-       false},
   };
   return all;
 }
