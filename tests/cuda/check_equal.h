@@ -36,6 +36,14 @@ inline void check_equal(const std::vector<std::vector<float>>& host,
   }
 }
 
+/// f(i) for all i below n.
+template <class F>
+std::vector<Expression> each(unsigned n, F f) {
+  std::vector<Expression> all;
+  for (unsigned i = 0; i < n; ++i) all.push_back(f(i));
+  return all;
+}
+
 /// What a network of a graph puts out.
 template <class Net>
 using Make = std::function<std::vector<Expression>(const Net&)>;

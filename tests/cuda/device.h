@@ -37,8 +37,8 @@ struct HurriedDevice {
 #ifdef DYNET_TEST_GPU
   explicit HurriedDevice(int) {}
 #else
-  explicit HurriedDevice(int number) { emulation::hurried() = number; }
-  ~HurriedDevice() { emulation::hurried() = -1; }
+  explicit HurriedDevice(int number) { emulation::hurried = number; }
+  ~HurriedDevice() { emulation::hurried = -1; }
 #endif
   HurriedDevice(const HurriedDevice&) = delete;
   HurriedDevice& operator=(const HurriedDevice&) = delete;

@@ -101,7 +101,7 @@ enum class Met {
 };
 template <class F>
 Met meet(long calls, F f) {
-  emulation::calls_until_failure() = calls;
+  emulation::calls_until_failure = calls;
   Met met = Met::fallback;
   try {
     f();
@@ -112,7 +112,7 @@ Met meet(long calls, F f) {
     met = Met::error;
     CHECK_THAT(e.what(), Catch::Contains("the emulated device fails"));
   }
-  const bool none_left = emulation::calls_until_failure().exchange(-1) < 0;
+  const bool none_left = emulation::calls_until_failure.exchange(-1) < 0;
   if (calls >= 0 && none_left) return met;
   CHECK(met == Met::fallback);
   return Met::nothing;

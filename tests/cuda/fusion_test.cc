@@ -152,43 +152,37 @@ std::vector<NetCase<Net>> cases() {
   for (unsigned which = 0; which < 8; ++which)
     all.push_back({"orders " + std::to_string(which), [which](const Net& n) {
                      const unsigned straight[] = {0, 1, 2}, transposed[] = {2, 0, 1};
-                     std::vector<Expression> gates, cells(3), outs;
-                     for (unsigned t = 0; t < 3; ++t) gates.push_back(n.gates(t));
+                     const Outs gates = each(3, [&](unsigned t) { return n.gates(t); });
+                     Outs cells(3), outs;
                      for (const unsigned t : which & 1 ? transposed : straight)
                        cells[t] = tree_lstm_c({n.word(5 + t), n.word(t)}, gates[t]);
                      for (const unsigned t : which & 2 ? transposed : straight)
                        outs.push_back(tree_lstm_h(cells[t], gates[which & 4 ? (t + 1) % 3 : t]));
                      return outs;
                    }});
-  all.push_back(
-      {"gates of the same sums", [](const Net& n) {
-         Outs outs;
-         const Expression sums = n.sums(3);
-         for (unsigned k = 0; k < 3; ++k) {
-           const Expression gates = tree_lstm_gates(sums, 2);
-           outs.push_back(tree_lstm_h(tree_lstm_c({n.word(k), n.word(k + 4)}, gates), gates));
-         }
-         return outs;
-       }});
+  all.push_back({"gates of the same sums", [](const Net& n) {
+                   const Expression sums = n.sums(3);
+                   return each(3, [&](unsigned k) {
+                     const Expression gates = tree_lstm_gates(sums, 2);
+                     return tree_lstm_h(tree_lstm_c({n.word(k), n.word(k + 4)}, gates), gates);
+                   });
+                 }});
   // Two parents use each place once, four use it twice.
   for (const unsigned parents : {2u, 4u})
     all.push_back({std::to_string(parents) +
                        " parents: a child is the first of one and the second of another",
                    [parents](const Net& n) {
                      const Expression a = tanh(n.word(1)), b = tanh(n.word(2));
-                     Outs outs;
-                     for (unsigned k = 0; k < parents; ++k) {
+                     return each(parents, [&](unsigned k) {
                        const Expression gates = n.gates(k);
                        const std::vector<Expression> cells = {k % 2 ? a : b, k % 2 ? b : a};
-                       outs.push_back(tree_lstm_h(tree_lstm_c(cells, gates), gates));
-                     }
-                     return outs;
+                       return tree_lstm_h(tree_lstm_c(cells, gates), gates);
+                     });
                    }});
   all.push_back({"sums of many", [](const Net& n) {
                    Outs outs;
                    for (const unsigned operands : {17u, 40u, 600u, 40u}) {
-                     Outs words;
-                     for (unsigned t = 0; t < operands; ++t) words.push_back(tanh(n.word(t)));
+                     const Outs words = each(operands, [&](unsigned t) { return tanh(n.word(t)); });
                      outs.push_back(sum(words));
                      outs.push_back(average(words));
                    }
@@ -292,9 +286,7 @@ TEST_CASE("gradients of many operands of one shape take a kernel", "[cuda]") {
   using Combine = std::function<Expression(const Outs&)>;
   const auto of = [](const Combine& combine, unsigned operands) {
     return [=](const Net& n) {
-      Outs outs;
-      for (unsigned t = 0; t < operands; ++t) outs.push_back(tanh(n.word(t)));
-      return Outs{combine(outs)};
+      return Outs{combine(each(operands, [&](unsigned t) { return tanh(n.word(t)); }))};
     };
   };
   for (const Combine& combine : {Combine([](const Outs& e) { return concatenate(e); }),

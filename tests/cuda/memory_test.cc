@@ -237,10 +237,10 @@ struct Tagger {
 #ifndef DYNET_TEST_GPU
 class Pooled {
  public:
-  explicit Pooled(bool yes = true) { emulation::pooled() = yes; }
+  explicit Pooled(bool yes = true) { emulation::pooled = yes; }
   ~Pooled() {
     release_graph_memory();
-    emulation::pooled() = false;
+    emulation::pooled = false;
   }
   Pooled(const Pooled&) = delete;
   Pooled& operator=(const Pooled&) = delete;

@@ -35,20 +35,16 @@ struct Net {
   }
   Expression matrix(unsigned t) const { return lookup(g, matrices, t % 9); }
   Expression sentence(unsigned first, unsigned length, unsigned batch = 1) const {
-    Outs all;
-    for (unsigned t = 0; t < length; ++t) all.push_back(word(first + t, batch));
-    return tanh(concatenate_cols(all));
+    return tanh(concatenate_cols(each(length, [&](unsigned t) { return word(first + t, batch); })));
   }
   /// The last states of decoders that attend to a sentence each, for some steps.
   Outs attend(const std::vector<unsigned>& steps, unsigned length, unsigned batch = 1) const {
-    Outs outs;
-    for (unsigned i = 0; i < steps.size(); ++i) {
+    return each(static_cast<unsigned>(steps.size()), [&](unsigned i) {
       const Expression h = sentence(i, length, batch), turned = transpose(h);
       Expression s = word(i + 5, batch);
       for (unsigned t = 0; t < steps[i]; ++t) s = tanh(shared * (h * softmax(turned * s)) + s);
-      outs.push_back(s);
-    }
-    return outs;
+      return s;
+    });
   }
 
   ComputationGraph& g;
@@ -68,17 +64,13 @@ std::vector<NetCase<Net>> cases() {
                      return n.attend({1, 7, 2, 3, 1, 6}, 4, batch);
                    }});
     all.push_back({"one matrix, several columns" + of, [=](const Net& n) {
-                     Outs outs;
-                     for (unsigned i = 0; i < 4; ++i)
-                       outs.push_back(n.matrix(i) * n.sentence(i, 3, batch));
-                     return outs;
+                     return each(4,
+                                 [&](unsigned i) { return n.matrix(i) * n.sentence(i, 3, batch); });
                    }});
   }
   all.push_back({"a batch of matrices, one operand", [](const Net& n) {
-                   Outs outs;
-                   for (unsigned i = 0; i < 4; ++i)
-                     outs.push_back(transpose(n.sentence(i, 3, 2)) * n.word(i));
-                   return outs;
+                   return each(
+                       4, [&](unsigned i) { return transpose(n.sentence(i, 3, 2)) * n.word(i); });
                  }});
   all.push_back({"the same operand, and matrices that are used twice", [](const Net& n) {
                    Outs outs;
@@ -104,18 +96,15 @@ std::vector<NetCase<Net>> cases() {
                    const Expression mask = constant(n.g, {kHidden, kHidden}, 0.5f);
                    const Expression a = cmult(parameter(n.g, n.w), mask),
                                     b = cmult(parameter(n.g, n.v), mask);
-                   Outs outs;
-                   for (unsigned i = 0; i < 12; ++i) outs.push_back((i % 2 ? a : b) * n.word(i));
+                   Outs outs = each(12, [&](unsigned i) { return (i % 2 ? a : b) * n.word(i); });
                    for (unsigned i = 0; i < 12; ++i) outs.push_back(a * outs[i]);
                    return outs;
                  }});
   all.push_back({"parameters and other matrices", [](const Net& n) {
-                   Outs outs;
-                   for (unsigned i = 0; i < 6; ++i) {
+                   return each(6, [&](unsigned i) {
                      const Expression w = parameter(n.g, n.w);
-                     outs.push_back((i % 2 ? w : w * 0.5f) * n.word(i));
-                   }
-                   return outs;
+                     return (i % 2 ? w : w * 0.5f) * n.word(i);
+                   });
                  }});
   return all;
 }
@@ -167,13 +156,11 @@ TEST_CASE("a matrix that is made of parameters alone is that of all steps", "[cu
   const auto recurrent = [](unsigned length) {
     return [=](const Net& n) {
       const Expression wx = 2 * parameter(n.g, n.w), wh = 3 * parameter(n.g, n.v);
-      Outs outs;
-      for (unsigned i = 0; i < 5; ++i) {
+      return each(5, [&](unsigned i) {
         Expression h = n.word(i + 5);
         for (unsigned t = 0; t < length; ++t) h = tanh(wx * n.word(i + t) + wh * h);
-        outs.push_back(h);
-      }
-      return outs;
+        return h;
+      });
     };
   };
   // One more step: the product of the state in each direction.
@@ -184,9 +171,7 @@ TEST_CASE("a matrix that many nodes share is one product", "[cuda]") {
   const auto masked = [](unsigned nodes) {
     return [=](const Net& n) {
       const Expression a = 2 * parameter(n.g, n.w), b = 3 * parameter(n.g, n.v);
-      Outs outs;
-      for (unsigned i = 0; i < nodes; ++i) outs.push_back((i % 2 ? a : b) * n.word(i));
-      return outs;
+      return each(nodes, [&](unsigned i) { return (i % 2 ? a : b) * n.word(i); });
     };
   };
   CHECK(count(masked(40))[1] == count(masked(20))[1]);

@@ -122,18 +122,13 @@ class Scattered {
   Scattered(std::uint64_t seed, bool scattered, bool batched)
       : graph(batched), state_(seed), scattered_(scattered) {
     graph.set_seed(seed);
-    for (auto* p : {&w_, &b_}) {
-      Device* const there = device();
-      const Dim d = p == &w_ ? Dim({4, 4}) : Dim({4});
-      *p = scattered ? pc.add_parameters(d, "p", there) : pc.add_parameters(d, "p");
-    }
-    Device* const there = device();
-    table_ = scattered ? pc.add_lookup_parameters(6, {4}, "t", there)
-                       : pc.add_lookup_parameters(6, {4}, "t");
+    w_ = pc.add_parameters({4, 4}, "p", device());
+    b_ = pc.add_parameters({4}, "p", device());
+    table_ = pc.add_lookup_parameters(6, {4}, "t", device());
     const unsigned nodes = 20 + below(30);
     for (unsigned i = 0; i < nodes; ++i) all.push_back(next());
     std::vector<Expression> ends;
-    for (const Expression& e : all) ends.push_back(sum_elems(moved(e, cpu)));
+    for (const Expression& e : all) ends.push_back(sum_elems(to_device(e, cpu)));
     loss = sum(ends);
   }
 
@@ -149,16 +144,14 @@ class Scattered {
   }
   Device* device() {
     const auto devices = get_device_manager()->get_devices();
-    return devices[below(static_cast<unsigned>(devices.size()))];
-  }
-  Expression moved(const Expression& x, Device* to) const {
-    return scattered_ ? to_device(x, to) : x;
+    Device* const of_chance = devices[below(static_cast<unsigned>(devices.size()))];
+    return scattered_ ? of_chance : cpu;
   }
   Expression next() {
     Device* const there = device();
     const auto count = static_cast<unsigned>(all.size());
     const unsigned which = count < 3 ? 6 + below(2) : below(8);
-    const auto operand = [&] { return moved(all[below(count)], there); };
+    const auto operand = [&] { return to_device(all[below(count)], there); };
     switch (which) {
       case 0:
         return tanh(operand());
@@ -172,7 +165,7 @@ class Scattered {
       case 4: {
         const Expression x = operand();
         return tanh(affine_transform(
-            {moved(parameter(graph, b_), there), moved(parameter(graph, w_), there), x}));
+            {to_device(parameter(graph, b_), there), to_device(parameter(graph, w_), there), x}));
       }
       case 5: {
         const Expression x = operand();
@@ -181,7 +174,7 @@ class Scattered {
       case 6:
         return lookup(graph, table_, below(6));
       default:
-        return tanh(moved(parameter(graph, b_), there));
+        return tanh(to_device(parameter(graph, b_), there));
     }
   }
 

@@ -314,21 +314,6 @@ dynet::emulation::Counts& dynet::emulation::counts() {
   return all;
 }
 
-std::atomic<bool>& dynet::emulation::pooled() {
-  static std::atomic<bool> yes = false;
-  return yes;
-}
-
-std::atomic<int>& dynet::emulation::hurried() {
-  static std::atomic<int> device = -1;
-  return device;
-}
-
-std::atomic<long>& dynet::emulation::calls_until_failure() {
-  static std::atomic<long> calls = -1;
-  return calls;
-}
-
 std::atomic<bool>& dynet::emulation::idle() {
   static std::atomic<bool> yes = false;
   return yes;

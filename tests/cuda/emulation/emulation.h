@@ -36,17 +36,17 @@ Counts& counts();
 
 /// Whether memory comes from a pool, as with a real driver. False at first: each block is one of
 /// its own then, and nobody can touch what was given back.
-std::atomic<bool>& pooled();
+inline std::atomic<bool> pooled = false;
 
 /// The number of a device whose work is done as soon as it may; -1, as at first, if it is none.
-std::atomic<int>& hurried();
+inline std::atomic<int> hurried = -1;
 
 /// Begins another order of chance in which streams that do not wait for each other are done.
 void set_order(unsigned seed);
 
 /// So many calls that ask a device for memory or work succeed, the next one throws what CUDA's
 /// failure would be, and all after it succeed. Negative, as at first: none fails.
-std::atomic<long>& calls_until_failure();
+inline std::atomic<long> calls_until_failure = -1;
 
 /// While it is true nothing is run: only the host's part of the work is done.
 std::atomic<bool>& idle();

@@ -54,7 +54,7 @@ std::size_t Memory::find_place(std::size_t size) {
 }
 
 void* Memory::allocate(std::size_t bytes) {
-  return pooled() ? pool_.allocate(bytes) : take(bytes, false);
+  return pooled ? pool_.allocate(bytes) : take(bytes, false);
 }
 
 void Memory::check_limit(std::size_t bytes) const {

@@ -16,7 +16,7 @@ namespace dynet::emulation {
 
 /// Memory of a device, seen twice: by kernels, while they run, and by what stands for CUDA, always.
 /// Any other access is caught by the CPU, and so is any access to what was
-/// given back, or what lies behind a block. What is new is full of NaN. With `pooled()` blocks come
+/// given back, or what lies behind a block. What is new is full of NaN. With `pooled` blocks come
 /// from a pool, whose slabs are blocks to all this.
 class Memory final : public DeviceAllocator, private cuda::PlainMemory {
  public:
@@ -90,7 +90,7 @@ class Memory final : public DeviceAllocator, private cuda::PlainMemory {
 /// To be called by what may fail: see calls_until_failure.
 template <class Error>
 void may_fail(const char* what) {
-  if (calls_until_failure() >= 0 && calls_until_failure()-- == 0)
+  if (calls_until_failure >= 0 && calls_until_failure-- == 0)
     throw Error(std::string(what) + ": the emulated device fails");
 }
 

@@ -147,7 +147,7 @@ void Stream::put(std::function<void()> work) {
   if (idle()) return;
   const std::lock_guard lock(all().mutex);
   put_into(line_, std::move(work));
-  if (static_cast<int>(line_->device) == hurried()) run_all_closed({{line_, line_->end()}});
+  if (static_cast<int>(line_->device) == hurried) run_all_closed({{line_, line_->end()}});
 }
 
 std::size_t Stream::end() const {
