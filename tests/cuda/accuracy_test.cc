@@ -13,15 +13,15 @@
 using namespace dynet;
 using namespace dynet::test;
 
+namespace {
+void use_device(ComputationGraph& g) { g.set_device(gpu()); }
+Backend<float> device() { return Backend<float>(cuda::kDevices.make_backend(0)); }
+}  // namespace
+
 TEST_CASE("operations of elements are right to 1e-6 of their values on the device", "[cuda]") {
-  const auto device = [] { return Backend<float>(cuda::kDevices.make_backend(0)); };
   for (const AccuracyCase& c : accuracy_cases()) check_accuracy<float>(c, device);
   for (const BinaryAccuracyCase& c : binary_accuracy_cases()) check_accuracy<float>(c, device);
 }
-
-namespace {
-void use_device(ComputationGraph& g) { g.set_device(gpu()); }
-}  // namespace
 
 TEST_CASE("means, deviations and norms of large numbers are in range on the device", "[cuda]") {
   check_large_numbers(use_device);
@@ -37,5 +37,5 @@ TEST_CASE("log-probabilities of what is forbidden have no gradient on the device
 
 TEST_CASE("entropies of structures with large scores keep their gradients' digits on the device",
           "[cuda]") {
-  check_large_scores([] { return Backend<float>(cuda::kDevices.make_backend(0)); });
+  check_large_scores(device);
 }

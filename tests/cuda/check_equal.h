@@ -36,6 +36,13 @@ inline void check_equal(const std::vector<std::vector<float>>& host,
   }
 }
 
+/// f(on_device) has the same numbers on both.
+template <class F>
+void check_both(double tolerance, F f) {
+  const std::vector<float> host = f(false);
+  check_near(host, f(true), tolerance);
+}
+
 /// f(i) for all i below n.
 template <class F>
 std::vector<Expression> each(unsigned n, F f) {

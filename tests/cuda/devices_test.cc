@@ -169,8 +169,7 @@ TEST_CASE("a model trains over devices as on the host, and the same bits again",
 TEST_CASE("a device may be left out of an update, and another one be the first",
           "[cuda][devices]") {
   if (!has_devices(2)) return;
-  Floats results[2];
-  for (const bool on_device : {false, true}) {
+  check_both(1e-3, [&](bool on_device) {
     Model m;
     AdamTrainer trainer(m.pc, 0.01f);
     trainer.exponential_moving_average(0.5f);
@@ -185,15 +184,13 @@ TEST_CASE("a device may be left out of an update, and another one be the first",
       if (k == 11) m.w.scale(0.5f);
     }
     trainer.swap_params_to_moving_average();
-    results[on_device] = all_values(m.pc);
-  }
-  check_near(results[0], results[1], 1e-3);
+    return all_values(m.pc);
+  });
 }
 
 TEST_CASE("a parameter may be used on one of several devices", "[cuda][devices]") {
   if (!has_devices(2)) return;
-  Floats results[2];
-  for (const bool on_device : {false, true}) {
+  check_both(1e-5, [&](bool on_device) {
     ParameterCollection pc;
     Parameter both = pc.add_parameters({70000}), first = pc.add_parameters({3}),
               second = pc.add_parameters({5});
@@ -210,9 +207,8 @@ TEST_CASE("a parameter may be used on one of several devices", "[cuda][devices]"
       }
       trainer.update();
     }
-    results[on_device] = all_values(pc);
-  }
-  check_near(results[0], results[1], 1e-5);
+    return all_values(pc);
+  });
 }
 
 TEST_CASE("a gradient that is not finite on any device changes nothing on all", "[cuda][devices]") {

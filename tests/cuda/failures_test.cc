@@ -59,6 +59,10 @@ struct Small {
     }
     return sum(ends);
   }
+  void backward() {
+    ComputationGraph g;
+    g.backward(loss(g));
+  }
   Floats gradients() const { return all_gradients(pc); }
 };
 
@@ -80,9 +84,8 @@ std::vector<Attempt> attempts() {
     for (const float v : as_vector(m.inner.value())) all.push_back(v);
     return all;
   };
-  const auto inner_gradient = [](ComputationGraph& g, Small& m, const Expression& loss) {
-    m.pc.reset_gradient();
-    g.backward(loss);
+  const auto inner_gradient = [=](ComputationGraph& g, Small& m, const Expression& loss) {
+    backward(g, m, loss);
     return as_vector(m.inner.gradient());
   };
   return {{"backward", false, backward},
@@ -120,11 +123,7 @@ Met meet(long calls, F f) {
 
 #endif
 
-bool zero(const Floats& all) {
-  for (const float x : all)
-    if (x != 0) return false;
-  return true;
-}
+bool zero(const Floats& all) { return all == Floats(all.size(), 0.0f); }
 
 }  // namespace
 
@@ -227,10 +226,7 @@ TEST_CASE("an update that fails on a device leaves nothing to run with the next 
   const auto update = [](Small& m, Trainer& trainer) {
     const std::size_t launches = emulation::counts().launches;
     m.pc.reset_gradient();
-    {
-      ComputationGraph g;
-      g.backward(m.loss(g));
-    }
+    m.backward();
     trainer.update();
     return emulation::counts().launches - launches;
   };
@@ -238,10 +234,7 @@ TEST_CASE("an update that fails on a device leaves nothing to run with the next 
     CAPTURE(calls);
     Small m(false);
     AdamTrainer trainer(m.pc, 0.1f);
-    {
-      ComputationGraph g;
-      g.backward(m.loss(g));
-    }
+    m.backward();
     const Met met = meet(calls, [&] { trainer.update(); });
     CHECK(unrelated(gpu()) == alone);
     const std::size_t first = update(m, trainer), second = update(m, trainer);

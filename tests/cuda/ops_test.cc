@@ -113,21 +113,6 @@ unsigned check_borders(const OpCase& c) {
 unsigned check_shared(const OpCase& c) { return check(c, Draw::shared, 1); }
 unsigned check_extreme(const OpCase& c) { return check(c, Draw::extremes, 1); }
 
-}  // namespace
-
-TEST_CASE("every operation has CUDA kernels, or says why not", "[cuda]") {
-  unsigned with = 0;
-  for (const OpForm* form : all_ops()) {
-    const char* reason = why_not(*form);
-    if (reason) std::printf("%s: %s\n", form->name.value, reason);
-    CHECK((!reason || form->cuda.value.why_not));
-    with += !reason;
-  }
-  std::printf("%u of %zu operations run on a device\n", with, all_ops().size());
-}
-
-namespace {
-
 /// The first case whose name begins so, with operands of these shapes.
 OpCase with_shapes(const std::vector<OpCase>& known, const char* name,
                    const std::vector<Dim>& dims) {
@@ -141,6 +126,17 @@ OpCase with_shapes(const std::vector<OpCase>& known, const char* name,
 }
 
 }  // namespace
+
+TEST_CASE("every operation has CUDA kernels, or says why not", "[cuda]") {
+  unsigned with = 0;
+  for (const OpForm* form : all_ops()) {
+    const char* reason = why_not(*form);
+    if (reason) std::printf("%s: %s\n", form->name.value, reason);
+    CHECK((!reason || form->cuda.value.why_not));
+    with += !reason;
+  }
+  std::printf("%u of %zu operations run on a device\n", with, all_ops().size());
+}
 
 // Lines and sums so long that the threads of a block, or blocks, share them out; lines so many that
 // each has a thread.

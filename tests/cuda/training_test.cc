@@ -51,8 +51,7 @@ TEST_CASE("every trainer does on the device what it does on the host", "[cuda]")
 TEST_CASE("models train on the device as on the host", "[cuda]") {
   for (const bool mixed : {false, true}) {  // with graphs on the host among them
     CAPTURE(mixed);
-    Floats results[2];
-    for (const bool on_device : {false, true}) {
+    check_both(1e-3, [&](bool on_device) {
       Model m;
       AdamTrainer trainer(m.pc, 0.01f);
       for (unsigned k = 0; k < kUpdates; ++k) {
@@ -60,9 +59,8 @@ TEST_CASE("models train on the device as on the host", "[cuda]") {
         m.backward(k + 50, on_device && !(mixed && k % 4 == 1));
         trainer.update(0.5f);
       }
-      results[on_device] = all_values(m.pc);
-    }
-    check_near(results[0], results[1], 1e-3);
+      return all_values(m.pc);
+    });
   }
 }
 
