@@ -1,7 +1,6 @@
 // Runs of many processes whose graphs are on devices: the bits are those of one.
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "dynet-like/distributed/distributed_trainer.h"

@@ -2,9 +2,6 @@
 
 #include <cstdio>
 #include <functional>
-#include <memory>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "tests/cuda/training.h"

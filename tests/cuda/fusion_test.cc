@@ -2,7 +2,6 @@
 // CPU's, and the number of kernels is what it should be.
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 

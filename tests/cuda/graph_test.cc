@@ -1,7 +1,6 @@
 // Graphs on the device against the CPU.
 
 #include <algorithm>
-#include <string>
 #include <thread>
 #include <vector>
 

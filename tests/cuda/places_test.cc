@@ -1,9 +1,6 @@
 // Graphs on several devices, the CPU among them.
 
 #include <cmath>
-#include <cstdio>
-#include <iostream>
-#include <string>
 #include <vector>
 
 #include "dynet-like/base/errors.h"

@@ -1,10 +1,8 @@
 // DyNet's programs on a device: nothing changes but the command line.
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>

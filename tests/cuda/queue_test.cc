@@ -10,9 +10,7 @@
 #endif
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <iostream>
 #include <memory>
 #include <vector>
 

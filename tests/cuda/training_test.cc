@@ -2,7 +2,6 @@
 
 #include "tests/cuda/training.h"
 
-#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <sstream>

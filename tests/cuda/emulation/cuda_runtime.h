@@ -4,6 +4,7 @@
 // thread of a block.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +15,6 @@
 
 #define __global__
 #define __device__
-#define __host__
-#define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __restrict__
 
@@ -32,7 +31,6 @@ inline void cudaGridDependencySynchronize() { ::dynet::emulation::wait_for_kerne
 inline void __syncthreads(std::source_location barrier = std::source_location::current()) {
   ::dynet::emulation::meet_block(barrier);
 }
-inline void __syncwarp(unsigned mask = 0xffffffffu) { ::dynet::emulation::meet_warp(mask, 0, 0); }
 
 template <class T>
 T dynet_shuffle(unsigned mask, T v, unsigned from) {
@@ -53,10 +51,6 @@ T __shfl_xor_sync(unsigned mask, T v, int with) {
   return dynet_shuffle(mask, v, dynet_lane() ^ static_cast<unsigned>(with));
 }
 template <class T>
-T __shfl_down_sync(unsigned mask, T v, unsigned by) {
-  return dynet_shuffle(mask, v, dynet_lane() + by < 32 ? dynet_lane() + by : dynet_lane());
-}
-template <class T>
 T __shfl_up_sync(unsigned mask, T v, unsigned by) {
   return dynet_shuffle(mask, v, dynet_lane() >= by ? dynet_lane() - by : dynet_lane());
 }
@@ -68,28 +62,6 @@ T atomicAdd(T* p, T v) {
   *p = old + v;
   return old;
 }
-template <class T>
-T atomicMax(T* p, T v) {
-  ::dynet::emulation::pause();
-  const T old = *p;
-  *p = std::max(old, v);
-  return old;
-}
 
-template <class T>
-T __ldg(const T* p) {
-  return *p;
-}
-inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
-inline int __float_as_int(float x) {
-  int i;
-  std::memcpy(&i, &x, sizeof i);
-  return i;
-}
-inline float __int_as_float(int i) {
-  float x;
-  std::memcpy(&x, &i, sizeof x);
-  return x;
-}
-inline unsigned __float_as_uint(float x) { return static_cast<unsigned>(__float_as_int(x)); }
-inline float __uint_as_float(unsigned i) { return __int_as_float(static_cast<int>(i)); }
+inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline float __uint_as_float(unsigned i) { return std::bit_cast<float>(i); }

@@ -206,8 +206,6 @@ void* shared(const void* key, std::size_t bytes) {
   return &block->shared[place->second];
 }
 
-void* dynamic_shared() { return block->shared.data(); }
-
 std::vector<int> shuffled(int n) {
   std::vector<int> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);

@@ -32,7 +32,6 @@ void pause();
 /// Memory of the block for the place in the kernel that `key` stands for; full of NaN at first.
 /// Throws std::logic_error if the block has more than CUDA gives it.
 void* shared(const void* key, std::size_t bytes);
-void* dynamic_shared();
 
 /// Runs `body` once for each thread of each block. Blocks, and lanes between two meetings, run in
 /// an order that differs every time, so that what needs a barrier and has none comes out wrong.
