@@ -51,7 +51,7 @@ std::vector<Expression> each(unsigned n, F f) {
   return all;
 }
 
-/// What a network of a graph puts out.
+/// The outputs of a network in a graph.
 template <class Net>
 using Make = std::function<std::vector<Expression>(const Net&)>;
 
