@@ -1,35 +1,37 @@
 // Scores by the rules of CoNLL 2018. The expected counts are those of the shared task's own script,
 // conll18_ud_eval.py.
 
-#include "examples/nlp/parser/conll18.h"
+#include "examples/nlp/common/conll18.h"
 
 #include <array>
 #include <string>
 #include <vector>
 
 #include "examples/nlp/common/text.h"
+#include "examples/nlp/common/tokenizer.h"
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
 
 namespace conll18_test {
 
-using namespace parser;
+using namespace nlp;
 using nlp::conllu::Sentence;
 
 namespace {
 
-/// Words as "id form upos head label", with '/' between them and ';' between sentences.
+/// Words as "id form upos head label lemma feats", of which the last two may be missing, with '/'
+/// between them and ';' between sentences.
 std::vector<Sentence> sentences(const std::string& text) {
   std::vector<Sentence> all;
-  for (const std::string& sentence : nlp::split_fields(text, ';')) {
+  for (const std::string& sentence : split_fields(text, ';')) {
     std::vector<std::string> lines;
-    for (const std::string& word : nlp::split_fields(sentence, '/')) {
-      const std::vector<std::string> f = nlp::split_words(word);
-      lines.push_back(f.size() == 2 ? f[0] + "\t" + f[1] + "\t_\t_\t_\t_\t_\t_\t_\t_"
-                                    : f[0] + "\t" + f[1] + "\t_\t" + f[2] + "\tx" + f[2] + "\t_\t" +
-                                          f[3] + "\t" + f[4] + "\t_\t_");
+    for (const std::string& word : split_fields(sentence, '/')) {
+      std::vector<std::string> f = split_words(word);
+      if (f.size() == 2) f.insert(f.end(), 3, "_");
+      f.resize(7, "_");
+      lines.push_back(join({f[0], f[1], f[5], f[2], "x" + f[2], f[6], f[3], f[4], "_", "_"}, "\t"));
     }
-    all.emplace_back(lines, nlp::LineRange{0, lines.size()}, "file");
+    all.emplace_back(lines, LineRange{0, lines.size()}, "file");
   }
   return all;
 }
@@ -64,6 +66,55 @@ TEST_CASE("CoNLL 2018: tags, heads and labels, of which the subtype does not cou
   CHECK(counts(scores.clas) == Counts{4, 4, 2});
 }
 
+TEST_CASE("CoNLL 2018: lemmas, and features of which only universal ones count") {
+  const auto gold = sentences(
+      "1 a DET 2 det a Definite=Ind|Foo=x|PronType=Art/2 cats NOUN 0 root cat Number=Plur/3 ran "
+      "VERB "
+      "2 dep _ _");
+  const auto system = sentences(
+      "1 a DET 2 det A PronType=Art|Definite=Ind/2 cats NOUN 0 root cats Case=Nom|Number=Plur/3 "
+      "ran "
+      "X 2 dep run Foo=y");
+  const Conll18Scores scores = conll18_scores(gold, system);
+  CHECK(counts(scores.lemmas) == Counts{3, 3, 1});
+  CHECK(counts(scores.ufeats) == Counts{3, 3, 2});
+  CHECK(counts(scores.all_tags) == Counts{3, 3, 1});
+  CHECK(counts(scores.mlas) == Counts{2, 2, 0});
+  CHECK(counts(scores.blex) == Counts{2, 2, 1});
+}
+
+TEST_CASE("CoNLL 2018: MLAS counts the function words of a content word, BLEX its lemma") {
+  const auto gold = sentences(
+      "1 the DET 2 det the _/2 cat NOUN 3 nsubj cat _/3 sat VERB 0 root sit _/4 ! X 3 punct");
+  const auto found = [&](const std::string& words) {
+    const Conll18Scores scores = conll18_scores(gold, sentences(words));
+    return std::array{scores.clas.correct, scores.mlas.correct, scores.blex.correct};
+  };
+  using Found = std::array<std::size_t, 3>;
+  const std::string rest = "/4 ! X 3 punct";
+  CHECK(found("1 the X 2 det the _/2 cat NOUN 3 nsubj cat _/3 sat VERB 0 root sit _" + rest) ==
+        Found{2, 1, 2});
+  CHECK(found("1 the DET 2 det the Case=Nom/2 cat NOUN 3 nsubj cat _/3 sat VERB 0 root sit _" +
+              rest) == Found{2, 1, 2});
+  CHECK(found("1 the DET 2 aux the _/2 cat NOUN 3 nsubj cat _/3 sat VERB 0 root sit _" + rest) ==
+        Found{2, 1, 2});
+  CHECK(found("1 the DET 3 det the _/2 cat NOUN 3 nsubj cat _/3 sat VERB 0 root sit _" + rest) ==
+        Found{2, 0, 2});
+  CHECK(found("1 the DET 2 det the _/2 cat X 3 nsubj cat _/3 sat VERB 0 root sat Case=Nom" +
+              rest) == Found{2, 0, 1});
+}
+
+TEST_CASE(
+    "CoNLL 2018: the share of aligned words that are correct, of content words by the gold label") {
+  const auto gold = sentences("1 ab X 2 nsubj/2 cd X 0 root/3 e X 2 case");
+  const Conll18Scores scores =
+      conll18_scores(gold, sentences("1 a X 3 nsubj/2 b X 3 obj/3 cd X 0 root/4 e X 3 obj"));
+  CHECK(scores.uas.aligned == 2);
+  CHECK(counts(scores.clas) == Counts{2, 4, 1});
+  CHECK(scores.clas.aligned == 1);
+  CHECK(scores.tokens.aligned == 0);
+}
+
 TEST_CASE("CoNLL 2018: other words over the same characters") {
   const auto gold = sentences("1 ab X 2 dep/2 cd X 0 root/3 e X 2 dep;1 f X 0 root");
   const auto system = sentences("1 ab X 2 dep/2 cde X 0 root/3 f X 2 dep");
@@ -83,6 +134,12 @@ TEST_CASE("CoNLL 2018: words of multiword tokens are matched by their forms") {
     CHECK(counts(scores.tokens) == Counts{2, 2, 2});
     CHECK(counts(scores.words) == Counts{3, 3, 2});
     CHECK(counts(scores.las) == Counts{3, 3, 2});
+  }
+  SECTION("whatever the case of their letters") {
+    if (!has_tokenizer()) return skip("the program was built without ICU");
+    const auto one = sentences("1-2 \u00c0b/1 \u00e0 X 0 root/2 b X 1 dep");
+    const auto other = sentences("1-2 \u00c0b/1 \u00c0 X 0 root/2 b X 1 dep");
+    CHECK(counts(conll18_scores(one, other).words) == Counts{2, 2, 2});
   }
   SECTION("in one file") {
     const auto system = sentences("1 DEL X 2 case/2 mar X 0 root");

@@ -80,6 +80,15 @@ std::vector<TokenizedSentence> tokenize(std::string_view paragraph) {
   return result;
 }
 
+std::string unicode_lower_cased(std::string_view text) {
+  std::string lower;
+  icu::UnicodeString::fromUTF8(
+      icu::StringPiece(text.data(), static_cast<std::int32_t>(text.size())))
+      .toLower(icu::Locale::getRoot())
+      .toUTF8String(lower);
+  return lower;
+}
+
 #else
 
 bool has_tokenizer() { return false; }
@@ -89,6 +98,8 @@ std::vector<TokenizedSentence> tokenize(std::string_view /*paragraph*/) {
       "this program was built without ICU, which finds sentences and words: install libicu-dev and "
       "build it again, or give a sentence a line with spaces between words");
 }
+
+std::string unicode_lower_cased(std::string_view text) { return lower_cased(text); }
 
 #endif
 

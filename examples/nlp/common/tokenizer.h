@@ -24,6 +24,10 @@ bool has_tokenizer();
 /// as a space.
 std::vector<TokenizedSentence> tokenize(std::string_view paragraph);
 
+/// The text with its letters in lower case, by the Unicode rules for all languages; without ICU
+/// only those of ASCII.
+std::string unicode_lower_cased(std::string_view text);
+
 /// Consecutive lines between blank lines, joined.
 struct Paragraph {
   std::string text;

@@ -5,13 +5,13 @@
 #include <iostream>
 #include <utility>
 
+#include "examples/nlp/common/conll18.h"
 #include "examples/nlp/common/model_command.h"
 #include "examples/nlp/common/options.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/score_options.h"
 #include "examples/nlp/common/sentence_input.h"
 #include "examples/nlp/common/split.h"
-#include "examples/nlp/parser/conll18.h"
 #include "examples/nlp/parser/model.h"
 #include "examples/nlp/tagger/model.h"
 

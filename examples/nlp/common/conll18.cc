@@ -1,4 +1,4 @@
-#include "examples/nlp/parser/conll18.h"
+#include "examples/nlp/common/conll18.h"
 
 #include <algorithm>
 #include <array>
@@ -8,11 +8,9 @@
 #include "dynet-like/base/utf8.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/text.h"
+#include "examples/nlp/common/tokenizer.h"
 
-namespace parser {
-
-using namespace nlp;
-
+namespace nlp {
 namespace {
 
 constexpr std::size_t kNoWord = static_cast<std::size_t>(-1);
@@ -26,8 +24,9 @@ struct Span {
 struct Word {
   Span span;  ///< of the multiword token that contains it, if any
   bool multiword = false;
-  std::string form, upos, xpos, label;
-  std::size_t head = kNoWord;  ///< index among all words; kNoWord for the root
+  std::string form, lemma, upos, xpos, feats, label;
+  std::size_t head = kNoWord;                    ///< index among all words; kNoWord for the root
+  std::vector<std::size_t> function_words = {};  ///< dependents with a label of function words
 };
 
 /// Words of a file, and the characters that they cover: those of its tokens, without spaces.
@@ -66,6 +65,40 @@ std::size_t head_of(const conllu::Sentence& sentence, std::size_t word, const st
   return number == 0 ? kNoWord : first + number - 1;
 }
 
+template <std::size_t kCount>
+bool is_one_of(const std::array<std::string_view, kCount>& all, std::string_view text) {
+  return std::find(all.begin(), all.end(), text) != all.end();
+}
+
+/// The universal features of a field FEATS, sorted.
+std::string universal_features(const std::string& feats) {
+  constexpr std::array<std::string_view, 21> kUniversal = {
+      "PronType", "NumType", "Poss",  "Reflex",   "Foreign",  "Abbr",     "Gender",
+      "Animacy",  "Number",  "Case",  "Definite", "Degree",   "VerbForm", "Mood",
+      "Tense",    "Aspect",  "Voice", "Evident",  "Polarity", "Person",   "Polite"};
+  std::vector<std::string> kept;
+  for (std::string& feature : split_fields(feats, '|'))
+    if (is_one_of(kUniversal, std::string_view(feature).substr(0, feature.find('='))))
+      kept.push_back(std::move(feature));
+  std::sort(kept.begin(), kept.end());
+  return join(kept, "|");
+}
+
+bool is_content(const Word& word) {
+  constexpr std::array<std::string_view, 29> kContent = {
+      "nsubj",  "obj",        "iobj",       "csubj",  "ccomp",     "xcomp",    "obl",   "vocative",
+      "expl",   "dislocated", "advcl",      "advmod", "discourse", "nmod",     "appos", "nummod",
+      "acl",    "amod",       "conj",       "fixed",  "flat",      "compound", "list",  "parataxis",
+      "orphan", "goeswith",   "reparandum", "root",   "dep"};
+  return is_one_of(kContent, word.label);
+}
+
+bool is_function_word(const Word& word) {
+  constexpr std::array<std::string_view, 7> kFunction = {"aux", "cop",  "mark", "det",
+                                                         "clf", "case", "cc"};
+  return is_one_of(kFunction, word.label);
+}
+
 void add_sentence(Text& text, const conllu::Sentence& sentence) {
   const std::vector<conllu::Multiword> multiwords = sentence.multiwords();
   auto multiword = multiwords.begin();
@@ -80,12 +113,19 @@ void add_sentence(Text& text, const conllu::Sentence& sentence) {
       word.span = i == multiword->begin ? add_token(text, multiword->form) : text.tokens.back();
       if (i + 1 == multiword->end) ++multiword;
     }
-    word.form = lower_cased(fields[conllu::kForm]);
+    word.form = unicode_lower_cased(fields[conllu::kForm]);
+    word.lemma = fields[conllu::kLemma];
     word.upos = fields[conllu::kUpos];
     word.xpos = fields[conllu::kXpos];
+    word.feats = universal_features(fields[conllu::kFeats]);
     word.label = fields[conllu::kDeprel].substr(0, fields[conllu::kDeprel].find(':'));
     word.head = head_of(sentence, i, fields[conllu::kHead], first);
     text.words.push_back(std::move(word));
+  }
+  for (std::size_t i = first; i < text.words.size(); ++i) {
+    const Word& word = text.words[i];
+    if (word.head != kNoWord && is_function_word(word))
+      text.words[word.head].function_words.push_back(i);
   }
   text.sentences.push_back({begin, text.characters.size()});
 }
@@ -192,15 +232,50 @@ FoundItems same_spans(const std::vector<Span>& gold, const std::vector<Span>& sy
   return {gold.size(), system.size(), both.size()};
 }
 
-bool is_content(const Word& word) {
-  constexpr std::array<std::string_view, 28> kContent = {
-      "nsubj",    "obj",    "iobj",       "csubj",  "ccomp",    "xcomp",      "obl",
-      "vocative", "expl",   "dislocated", "advcl",  "advmod",   "discourse",  "nmod",
-      "appos",    "nummod", "acl",        "amod",   "conj",     "fixed",      "flat",
-      "compound", "list",   "parataxis",  "orphan", "goeswith", "reparandum", "root"};
-  return word.label == "dep" ||
-         std::find(kContent.begin(), kContent.end(), word.label) != kContent.end();
-}
+/// Compares aligned words of two texts.
+class Comparison {
+ public:
+  /// `gold_of`: by system word, the gold word, or kNoWord.
+  Comparison(const Text& gold, const Text& system, const std::vector<std::size_t>& gold_of)
+      : gold_(gold.words), system_(system.words), gold_of_(gold_of) {}
+
+  /// Counts the aligned words that `is_correct(gold, system)` accepts among those that
+  /// `is_counted`.
+  template <class IsCounted, class IsCorrect>
+  FoundItems count(IsCounted is_counted, IsCorrect is_correct) const {
+    const auto counted = [&](const std::vector<Word>& words) {
+      return static_cast<std::size_t>(std::count_if(words.begin(), words.end(), is_counted));
+    };
+    FoundItems items{counted(gold_), counted(system_)};
+    for (std::size_t s = 0; s < system_.size(); ++s) {
+      if (gold_of_[s] == kNoWord || !is_counted(gold_[gold_of_[s]])) continue;
+      ++items.aligned;
+      items.correct += is_correct(gold_[gold_of_[s]], system_[s]);
+    }
+    return items;
+  }
+
+  bool same_head(const Word& gold, const Word& system) const {
+    if (system.head == kNoWord) return gold.head == kNoWord;
+    return gold_of_[system.head] != kNoWord && gold_of_[system.head] == gold.head;
+  }
+  bool same_arc(const Word& gold, const Word& system) const {
+    return same_head(gold, system) && gold.label == system.label;
+  }
+  bool same_function_words(const Word& gold, const Word& system) const {
+    return std::equal(
+        gold.function_words.begin(), gold.function_words.end(), system.function_words.begin(),
+        system.function_words.end(), [&](std::size_t g, std::size_t s) {
+          return gold_of_[s] == g && gold_[g].label == system_[s].label &&
+                 gold_[g].upos == system_[s].upos && gold_[g].feats == system_[s].feats;
+        });
+  }
+
+ private:
+  const std::vector<Word>& gold_;
+  const std::vector<Word>& system_;
+  const std::vector<std::size_t>& gold_of_;
+};
 
 }  // namespace
 
@@ -216,51 +291,56 @@ Conll18Scores conll18_scores(const std::vector<conllu::Sentence>& gold_sentences
   require_same(gold, system);
   const std::vector<std::size_t> gold_of = Matcher(gold, system).match();
 
+  const Comparison words(gold, system, gold_of);
+  const auto all = [](const Word&) { return true; };
+  const auto same_lemma = [](const Word& g, const Word& s) {
+    return g.lemma == "_" || g.lemma == s.lemma;
+  };
+  using W = const Word&;
+
   Conll18Scores scores;
   scores.tokens = same_spans(gold.tokens, system.tokens);
   scores.sentences = same_spans(gold.sentences, system.sentences);
-  scores.words = {gold.words.size(), system.words.size(), 0};
-  scores.upos = scores.xpos = scores.uas = scores.las = scores.words;
-  const auto contents = [](const Text& text) {
-    const auto count = std::count_if(text.words.begin(), text.words.end(), is_content);
-    return static_cast<std::size_t>(count);
-  };
-  scores.clas = {contents(gold), contents(system), 0};
-  for (std::size_t s = 0; s < gold_of.size(); ++s) {
-    if (gold_of[s] == kNoWord) continue;
-    const Word& found = system.words[s];
-    const Word& right = gold.words[gold_of[s]];
-    const bool root = found.head == kNoWord;
-    const bool head = root ? right.head == kNoWord
-                           : gold_of[found.head] != kNoWord && gold_of[found.head] == right.head;
-    const bool arc = head && found.label == right.label;
-    ++scores.words.correct;
-    scores.upos.correct += found.upos == right.upos;
-    scores.xpos.correct += found.xpos == right.xpos;
-    scores.uas.correct += head;
-    scores.las.correct += arc;
-    scores.clas.correct += arc && is_content(right);
-  }
+  scores.words = words.count(all, [](W, W) { return true; });
+  scores.upos = words.count(all, [](W g, W s) { return g.upos == s.upos; });
+  scores.xpos = words.count(all, [](W g, W s) { return g.xpos == s.xpos; });
+  scores.ufeats = words.count(all, [](W g, W s) { return g.feats == s.feats; });
+  scores.all_tags = words.count(
+      all, [](W g, W s) { return g.upos == s.upos && g.xpos == s.xpos && g.feats == s.feats; });
+  scores.lemmas = words.count(all, same_lemma);
+  scores.uas = words.count(all, [&](W g, W s) { return words.same_head(g, s); });
+  scores.las = words.count(all, [&](W g, W s) { return words.same_arc(g, s); });
+  scores.clas = words.count(is_content, [&](W g, W s) { return words.same_arc(g, s); });
+  scores.mlas = words.count(is_content, [&](W g, W s) {
+    return words.same_arc(g, s) && g.upos == s.upos && g.feats == s.feats &&
+           words.same_function_words(g, s);
+  });
+  scores.blex =
+      words.count(is_content, [&](W g, W s) { return words.same_arc(g, s) && same_lemma(g, s); });
   return scores;
 }
 
-void print(const Conll18Scores& scores, std::ostream& out) {
-  out << "           precision     recall         F1\n";
-  const auto row = [&](const char* name, const FoundItems& items) {
-    const auto cell = [](std::size_t correct, std::size_t of) {
-      return padded(percent(Ratio{correct, of}.value()), 11);
-    };
-    out << name << cell(items.correct, items.system) << cell(items.correct, items.gold)
-        << padded(percent(items.f1()), 11) << '\n';
-  };
-  row("tokens   ", scores.tokens);
-  row("sentences", scores.sentences);
-  row("words    ", scores.words);
-  row("UPOS     ", scores.upos);
-  row("XPOS     ", scores.xpos);
-  row("UAS      ", scores.uas);
-  row("LAS      ", scores.las);
-  row("CLAS     ", scores.clas);
+std::vector<std::pair<std::string, FoundItems>> Conll18Scores::named() const {
+  return {{"Tokens", tokens},    {"Sentences", sentences}, {"Words", words},
+          {"UPOS", upos},        {"XPOS", xpos},           {"UFeats", ufeats},
+          {"AllTags", all_tags}, {"Lemmas", lemmas},       {"UAS", uas},
+          {"LAS", las},          {"CLAS", clas},           {"MLAS", mlas},
+          {"BLEX", blex}};
 }
 
-}  // namespace parser
+void print(const Conll18Scores& scores, std::ostream& out) {
+  out << "           precision     recall         F1    aligned\n";
+  for (const auto& [name, items] : scores.named()) {
+    const auto cell = [&](std::size_t of) {
+      out << padded(percent(Ratio{items.correct, of}.value()), 11);
+    };
+    out << name << std::string(9 - name.size(), ' ');
+    cell(items.system);
+    cell(items.gold);
+    out << padded(percent(items.f1()), 11);
+    if (items.aligned > 0) cell(items.aligned);
+    out << '\n';
+  }
+}
+
+}  // namespace nlp
