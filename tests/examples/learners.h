@@ -346,6 +346,22 @@ inline const std::vector<Learner>& learners() {
        {{"--hidden", "16", "17"}},
        {"--dropout", "--hidden", "--layers", "--batch", "--mlp", "--device"},
        false},
+#ifdef ANNOTATE_BINARY
+      {"annotate",
+       {"annotate", ANNOTATE_BINARY},
+       "train, eval or run",
+       texts(make::parsed, 200, 50),
+       "--letter 8 --letter-hidden 8 --word 12 --char 8 --hidden 16 --tree-hidden 16 --mlp 8 "
+       "--arc 16 --label 8 --dropout 0.1 --learning-rate 0.01 --batch 4",
+       "",
+       {"--seed 2", "--word 80", "--char 50", "--hidden 80", "--tree-layers 2", "--mlp 50",
+        "--batch 7", "--clip 0.01", "--dropout 0.3", "--decay 0.5", "--unknown 100",
+        "--learning-rate 0.001", "--letter-hidden 32"},
+       {""},
+       {{"--hidden", "16", "17"}},
+       {"--dropout", "--hidden", "--layers", "--batch", "--mlp", "--device"},
+       false},
+#endif
       {"classifier",
        {"classifier", CLASSIFIER_BINARY},
        "train, eval or classify",

@@ -72,6 +72,14 @@ TEST_CASE("text input: lines without their ends and without a byte order mark") 
                              "b"});
   CHECK(read("").empty());
   CHECK(read("\n") == Lines{""});
+  std::istringstream in("a\r\n\nb\nc\r");
+  LineReader reader(in, "data.txt");
+  std::string line;
+  for (const char* const end : {"\r\n", "\n", "\n", "\r"}) {
+    CHECK(reader.next(line));
+    CHECK(reader.line_end() == end);
+  }
+  CHECK_FALSE(reader.next(line));
 }
 
 TEST_CASE("text input: what is no UTF-8 is refused with its place, or read as ISO 8859-1") {
@@ -184,13 +192,14 @@ TEST_CASE("CoNLL-U: a sentence of words from elsewhere, and changed fields") {
 }
 
 TEST_CASE("CoNLL-U: multiword tokens") {
-  const Lines lines = {"1-2\tdel\t_\t_\t_\t_\t_\t_\t_\t_", "1\tde\t_\t_\t_\t_\t_\t_\t_\t_",
-                       "2\tel\t_\t_\t_\t_\t_\t_\t_\t_"};
+  const Lines lines = {"1-2\tdel\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+                       "1\tde\t_\t_\t_\t_\t_\t_\t_\t_", "2\tel\t_\t_\t_\t_\t_\t_\t_\t_"};
   const conllu::Sentence sentence(lines, {0, 3}, "x");
   REQUIRE(sentence.multiwords().size() == 1);
   CHECK(sentence.multiwords()[0].begin == 0);
   CHECK(sentence.multiwords()[0].end == 2);
   CHECK(sentence.multiwords()[0].form == "del");
+  CHECK(sentence.multiwords()[0].misc == "SpaceAfter=No");
 }
 
 TEST_CASE("CoNLL-U: ranges and empty nodes stand where they belong") {

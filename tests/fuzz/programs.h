@@ -35,6 +35,10 @@
 #include "examples/vision/digits/train.h"
 #include "tests/io/folder.h"
 #include "tools/program/errors.h"
+#ifdef ANNOTATE_BINARY
+#include "examples/nlp/annotate/commands.h"
+#include "examples/nlp/annotate/train.h"
+#endif
 #ifdef EMOJI_BINARY
 #include "examples/mixed/emoji/commands.h"
 #include "examples/mixed/emoji/train.h"
@@ -147,6 +151,23 @@ inline std::vector<FuzzedProgram> make_fuzzed_programs() {
        {{"small", "--train @data --channels 1"},
         {"shifted", "--train @data --channels 1 --size 4x6 --shift 1 --mirror"}}},
   };
+#ifdef ANNOTATE_BINARY
+  all.push_back(
+      {"annotate",
+       {{"data",
+         "1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tdo\tdo\tAUX\tV\t_\t3\taux\t_\t_\n"
+         "2\tn't\tnot\tPART\tR\t_\t3\tadvmod\t_\t_\n"
+         "3\tgo\tgo\tVERB\tV\tMood=Imp\t0\troot\t_\tSpaceAfter=No\n"
+         "4\t!\t!\tPUNCT\t.\t_\t3\tpunct\t_\t_\n\n" +
+             arcs},
+        {"in", "don't go! don't go\n\nthe cat sleeps\n"}},
+       train_command<annotate::TrainCommand>,
+       {{annotate::eval_command, "-m @model -d @data"},
+        {annotate::run_command, "-m @model @in --allow-not-finite"}},
+       {{"all",
+         "--train @data --letter 1 --letter-hidden 1 --word 1 --char 2 --hidden 1 --tree-hidden 1 "
+         "--mlp 1 --arc 1 --label 1"}}});
+#endif
 #ifdef EMOJI_BINARY
   const std::string image(std::size_t{2} * 4 * 64, '8');  // eight lines of eight points
   all.push_back(

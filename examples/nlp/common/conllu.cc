@@ -160,7 +160,7 @@ std::vector<Multiword> Sentence::multiwords() const {
     const std::vector<std::string> fields = split_fields(lines_[i], '\t');
     if (classify_id(fields[kId]) != Id::kRange) continue;
     const std::vector<std::string> ends = split_fields(fields[kId], '-');
-    all.push_back({std::stoul(ends[0]) - 1, std::stoul(ends[1]), fields[kForm]});
+    all.push_back({std::stoul(ends[0]) - 1, std::stoul(ends[1]), fields[kForm], fields[kMisc]});
   }
   return all;
 }

@@ -38,7 +38,7 @@ bool is_conllu(const std::string& line);
 /// Several syntactic words written as one.
 struct Multiword {
   std::size_t begin, end;  ///< words [begin, end), from 0
-  std::string form;
+  std::string form, misc;
 };
 
 /// Line numbers of words in a file: that of the first word, and the step between words.

@@ -108,6 +108,7 @@ void LineReader::refuse(const std::string& what) const { throw LineError(name_, 
 /// Like std::getline, but with limited memory.
 bool LineReader::get(std::string& line) {
   line.clear();
+  line_end_.clear();
   if (!in_.good()) return false;
   ++number_;
   constexpr int kEnd = std::char_traits<char>::eof();
@@ -122,11 +123,15 @@ bool LineReader::get(std::string& line) {
     }
     line += static_cast<char>(c);
   }
+  line_end_ = "\n";
   return true;
 }
 
-void LineReader::check(std::string& line) const {
-  if (!line.empty() && line.back() == '\r') line.pop_back();
+void LineReader::check(std::string& line) {
+  if (!line.empty() && line.back() == '\r') {
+    line.pop_back();
+    line_end_.insert(0, 1, '\r');
+  }
   if (line.find('\0') != std::string::npos)
     refuse("expected text, found a zero byte (a binary file?)");
   if (encoding_ == Encoding::kLatin1) {

@@ -56,6 +56,8 @@ class LineReader {
   bool next(std::string& line);
   /// Number of the last line read, from 1.
   std::size_t number() const { return number_; }
+  /// Its end in the text: LF, CRLF, or nothing at the end of the text.
+  const std::string& line_end() const { return line_end_; }
 
   /// Maximum length of a line in bytes.
   static constexpr std::size_t kLongestLine = std::size_t{64} << 20;
@@ -63,12 +65,13 @@ class LineReader {
  private:
   [[noreturn]] void refuse(const std::string& what) const;
   bool get(std::string& line);
-  void check(std::string& line) const;
+  void check(std::string& line);
 
   std::istream& in_;
   const std::string name_;
   const Encoding encoding_;
   std::size_t number_ = 0;
+  std::string line_end_;
 };
 
 /// An open text. Throws UserError with the reason if it cannot be opened or is a directory.
@@ -79,6 +82,7 @@ class InputFile {
   /// See LineReader. Flushes standard output before waiting for a line from a terminal.
   bool next(std::string& line);
   std::size_t number() const { return reader_.number(); }
+  const std::string& line_end() const { return reader_.line_end(); }
   const std::string& name() const { return name_; }
   std::istream& stream();
 

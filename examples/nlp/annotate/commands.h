@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "examples/nlp/common/command_line.h"
+
+namespace annotate {
+
+/// The command `run`: annotates text.
+std::unique_ptr<nlp::Command> run_command();
+/// The command `eval`: scores a saved model on a treebank, from its raw text.
+std::unique_ptr<nlp::Command> eval_command();
+
+}  // namespace annotate

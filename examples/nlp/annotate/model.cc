@@ -1,0 +1,276 @@
+#include "examples/nlp/annotate/model.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "examples/nlp/annotate/edit_script.h"
+#include "examples/nlp/common/check.h"
+#include "examples/nlp/common/vocabulary.h"
+#include "examples/nlp/parser/transitions.h"
+
+namespace annotate {
+
+using dynet::Expression;
+using namespace nlp;
+
+namespace {
+
+/// Text of a class: the value of a column, or the rule of a lemma.
+std::string class_of(std::size_t output, const std::string& word, const std::string& value) {
+  if (output != kLemma) return value;
+  return value == "_" && word != "_" ? value : edit_script(word, value);
+}
+
+parser::Description trees_of(const Description& description) {
+  parser::Description trees;
+  trees.settings.hidden = description.settings.tree_hidden;
+  trees.settings.arc = description.settings.arc;
+  trees.settings.label = description.settings.label;
+  trees.settings.dropout = description.settings.dropout;
+  trees.settings.graph = true;
+  trees.settings.crossing = description.crossing;
+  trees.labels = description.labels;
+  return trees;
+}
+
+std::vector<dynet::LSTMBuilder> lstms(unsigned layers, unsigned input, unsigned hidden,
+                                      dynet::ParameterCollection& parameters) {
+  std::vector<dynet::LSTMBuilder> all;
+  for (unsigned i = 0; i < 2 * layers; ++i)
+    all.emplace_back(1, i < 2 ? input : 2 * hidden, hidden, parameters);
+  return all;
+}
+
+}  // namespace
+
+void ModelSettings::check() const {
+  require_size("word size", word);
+  require_size("character size", character);
+  require_size("hidden size", hidden);
+  require_layers(layers);
+  require_size("hidden size of trees", tree_hidden);
+  require_layers(tree_layers);
+  require_size("layer before lemmas", mlp);
+  require_size("arc size", arc);
+  require_size("label size", label);
+  require_dropout(dropout);
+}
+
+void Description::check() const {
+  settings.check();
+  segmenter.check();
+  require_known_texts("words", words);
+  require_known_texts("characters", characters, 2);
+  for (std::size_t output = 0; output < kOutputs; ++output)
+    require_texts(std::string("classes of ") + conllu::kNames[kColumns[output]], classes[output]);
+  require_texts("labels", labels, 0);
+}
+
+Description describe(const ModelSettings& settings, const SegmenterDescription& segmenter,
+                     const Treebank& train) {
+  Description description;
+  description.settings = settings;
+  description.segmenter = describe(segmenter, train.paragraphs);
+  Collector words;
+  std::array<std::map<std::string, std::size_t>, kOutputs> counts;
+  std::set<std::string> labels;
+  std::size_t crossing = 0;
+  for (const Sentence& sentence : train.sentences) {
+    for (std::size_t i = 0; i < sentence.size(); ++i) {
+      words.add(sentence.words[i]);
+      for (std::size_t output = 0; output < kOutputs; ++output)
+        ++counts[output][class_of(output, sentence.words[i], sentence.columns[output][i])];
+    }
+    labels.insert(sentence.labels.begin(), sentence.labels.end());
+    crossing += !sentence.heads.empty() && !parser::is_projective(sentence.heads);
+  }
+  description.words = words.take();
+  description.characters = known_characters_of(train.sentences);
+  for (std::size_t output = 0; output < kOutputs; ++output) {
+    std::map<std::string, std::size_t>& all = counts[output];
+    // A rule seen once makes inventions of other words.
+    if (output == kLemma) std::erase_if(all, [](const auto& item) { return item.second < 2; });
+    if (all.empty()) all["_"] = 1;
+    for (const auto& [text, count] : all) description.classes[output].push_back(text);
+  }
+  description.labels.assign(labels.begin(), labels.end());
+  // A projective tree is found more often if few cross.
+  description.crossing = 20 * crossing > train.sentences.size();
+  return description;
+}
+
+Model::Model(Description description, const Start& start)
+    : DescribedModel(std::move(description), start),
+      words_(make_dict(description_.words)),
+      characters_(make_dict(description_.characters)),
+      labels_(make_dict(description_.labels)),
+      segmenter_(description_.segmenter, parameters_),
+      letters_(CharacterEncoder::Kind::kLstm, description_.settings.character,
+               description_.characters.size(), parameters_) {
+  const ModelSettings& s = description_.settings;
+  const auto zero = dynet::ParameterInitConst(0);
+  word_vectors_ = parameters_.add_lookup_parameters(
+      static_cast<unsigned>(description_.words.size()), {s.word}, "words");
+  const unsigned word = s.word + s.character, state = 2 * s.hidden;
+  shared_lstms_ = lstms(s.layers, word, s.hidden, parameters_);
+  for (std::size_t output = 0; output < kOutputs; ++output) {
+    const auto classes = static_cast<unsigned>(description_.classes[output].size());
+    classes_[output] = make_dict(description_.classes[output]);
+    const unsigned input = output == kLemma ? s.mlp : state;
+    weights_[output] = parameters_.add_parameters({classes, input}, "class-weight");
+    biases_[output] = parameters_.add_parameters({classes}, zero, "class-bias");
+  }
+  mlp_weight_ = parameters_.add_parameters({s.mlp, state + word}, "lemma-weight");
+  mlp_bias_ = parameters_.add_parameters({s.mlp}, zero, "lemma-bias");
+  if (description_.labels.empty()) return;
+  tree_lstms_ = lstms(s.tree_layers, state + word, s.tree_hidden, parameters_);
+  root_ = parameters_.add_parameters({2 * s.tree_hidden}, "root");
+  trees_.emplace(trees_of(description_), parameters_);
+}
+
+Encoded Model::encode(const std::vector<std::string>& words) const {
+  Encoded encoded;
+  for (const std::string& word : words) {
+    encoded.words.push_back(static_cast<unsigned>(words_.convert(word)));
+    encoded.characters.push_back(character_numbers(word, characters_));
+  }
+  return encoded;
+}
+
+Encoded Model::encode(const Sentence& sentence) const {
+  Encoded encoded = encode(sentence.words);
+  for (std::size_t output = 0; output < kOutputs; ++output) {
+    for (std::size_t i = 0; i < sentence.size(); ++i) {
+      const std::string text = class_of(output, sentence.words[i], sentence.columns[output][i]);
+      encoded.classes[output].push_back(classes_[output].contains(text)
+                                            ? static_cast<unsigned>(classes_[output].convert(text))
+                                            : Encoded::kNothing);
+    }
+  }
+  if (sentence.heads.empty() || !trees_) return encoded;
+  encoded.tree.heads = description_.crossing ? sentence.heads : parser::projective(sentence.heads);
+  for (const std::string& label : sentence.labels)
+    encoded.tree.labels.push_back(static_cast<unsigned>(labels_.convert(label)));
+  return encoded;
+}
+
+void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
+  place(graph);
+  graph_ = &graph;
+  training_ = training;
+  segmenter_.begin_graph(graph, training);
+  letters_.begin_graph(graph);
+  for (std::size_t output = 0; output < kOutputs; ++output) {
+    weight_nodes_[output] = parameter(graph, weights_[output]);
+    bias_nodes_[output] = parameter(graph, biases_[output]);
+  }
+  mlp_weight_node_ = parameter(graph, mlp_weight_);
+  mlp_bias_node_ = parameter(graph, mlp_bias_);
+  for (dynet::LSTMBuilder& lstm : shared_lstms_) lstm.new_graph(graph);
+  if (!trees_) return;
+  for (dynet::LSTMBuilder& lstm : tree_lstms_) lstm.new_graph(graph);
+  root_node_ = parameter(graph, root_);
+  trees_->begin_graph(graph, training);
+}
+
+Expression Model::dropped(const Expression& x) const {
+  return parser::dropped(x, description_.settings.dropout, training_);
+}
+
+std::vector<Expression> Model::run(std::span<dynet::LSTMBuilder> lstms,
+                                   std::vector<Expression> vectors) const {
+  for (std::size_t layer = 0; layer < lstms.size(); layer += 2) {
+    dynet::LSTMBuilder &forward = lstms[layer], &backward = lstms[layer + 1];
+    forward.start_new_sequence();
+    backward.start_new_sequence();
+    std::vector<Expression> left(vectors.size()), right(vectors.size());
+    for (Expression& vector : vectors) vector = dropped(vector);
+    for (std::size_t i = 0; i < vectors.size(); ++i) left[i] = forward.add_input(vectors[i]);
+    for (std::size_t i = vectors.size(); i-- > 0;) right[i] = backward.add_input(vectors[i]);
+    for (std::size_t i = 0; i < vectors.size(); ++i)
+      vectors[i] = dynet::concatenate({left[i], right[i]});
+  }
+  for (Expression& vector : vectors) vector = dropped(vector);
+  return vectors;
+}
+
+Model::States Model::read(const Encoded& sentence) {
+  States states;
+  for (std::size_t i = 0; i < sentence.size(); ++i)
+    states.words.push_back(dynet::concatenate({lookup(*graph_, word_vectors_, sentence.words[i]),
+                                               letters_.encode(sentence.characters[i])}));
+  states.shared = run(shared_lstms_, states.words);
+  if (!trees_) return states;
+  std::vector<Expression> inputs;
+  for (std::size_t i = 0; i < sentence.size(); ++i)
+    inputs.push_back(dynet::concatenate({states.shared[i], states.words[i]}));
+  states.trees = run(tree_lstms_, std::move(inputs));
+  states.trees.insert(states.trees.begin(), root_node_);
+  return states;
+}
+
+Expression Model::scores(const States& states, std::size_t word, std::size_t output) const {
+  Expression input = states.shared[word];
+  if (output == kLemma)
+    input = dropped(tanh(dynet::affine_transform(
+        {mlp_bias_node_, mlp_weight_node_, dynet::concatenate({input, states.words[word]})})));
+  return dynet::affine_transform({bias_nodes_[output], weight_nodes_[output], input});
+}
+
+Expression Model::loss(const Encoded& sentence) {
+  const States states = read(sentence);
+  std::vector<Expression> losses;
+  for (std::size_t output = 0; output < kOutputs; ++output)
+    for (std::size_t i = 0; predicts(output) && i < sentence.size(); ++i)
+      if (const unsigned wanted = sentence.classes[output][i]; wanted != Encoded::kNothing)
+        losses.push_back(pickneglogsoftmax(scores(states, i, output), wanted));
+  if (trees_ && !sentence.tree.heads.empty())
+    losses.push_back(trees_->loss(states.trees, sentence.tree));
+  return losses.empty() ? dynet::input(*graph_, 0.0f) : sum(losses);
+}
+
+std::vector<Annotation> Model::annotate(dynet::ComputationGraph& graph,
+                                        std::span<const std::vector<std::string>> sentences) {
+  graph.clear();
+  begin_graph(graph, false);
+  std::vector<Annotation> found(sentences.size());
+  std::vector<parser::Vectors> trees;
+  std::vector<Expression> nodes;
+  for (const std::vector<std::string>& words : sentences) {
+    const States states = read(encode(words));
+    for (std::size_t i = 0; i < words.size(); ++i)
+      for (std::size_t output = 0; output < kOutputs; ++output)
+        if (predicts(output)) nodes.push_back(scores(states, i, output));
+    trees.push_back(states.trees);
+  }
+  std::vector<parser::Arcs> arcs;
+  if (trees_) arcs = trees_->parse(trees, false);  // computes all in batches
+  auto node = nodes.begin();
+  for (std::size_t s = 0; s < sentences.size(); ++s) {
+    Annotation& sentence = found[s];
+    sentence.words = sentences[s];
+    for (const std::string& word : sentence.words) {
+      for (std::size_t output = 0; output < kOutputs; ++output) {
+        std::size_t best = 0;
+        if (predicts(output)) {
+          const std::vector<float> values = as_vector((node++)->value());
+          require_scores(values);
+          best = static_cast<std::size_t>(std::max_element(values.begin(), values.end()) -
+                                          values.begin());
+        }
+        std::string text = description_.classes[output][best];
+        if (output == kLemma && text != "_") text = apply_edit_script(text, word).value_or(word);
+        sentence.columns[output].push_back(std::move(text));
+      }
+    }
+    if (!trees_) continue;
+    sentence.heads = arcs[s].heads;
+    for (const unsigned label : arcs[s].labels)
+      sentence.labels.push_back(description_.labels[label]);
+  }
+  return found;
+}
+
+}  // namespace annotate

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dynet-like/dynet.h"
+#include "dynet-like/io/dict.h"
+#include "examples/nlp/annotate/segmenter.h"
+#include "examples/nlp/annotate/settings.h"
+#include "examples/nlp/common/characters.h"
+#include "examples/nlp/common/model.h"
+#include "examples/nlp/parser/arc_scorer.h"
+
+namespace annotate {
+
+/// Encoded words of a sentence, and in training what is to be predicted of them.
+struct Encoded {
+  static constexpr unsigned kNothing = ~0u;
+
+  std::vector<unsigned> words;
+  std::vector<std::vector<unsigned>> characters;
+  std::array<std::vector<unsigned>, kOutputs> classes;  ///< kNothing: not to be learned
+  parser::Target tree;                                  ///< empty without a tree
+  std::size_t size() const { return words.size(); }
+};
+
+/// Predictions for the words of a sentence.
+using Annotation = Sentence;
+
+/// A pipeline from text to trees in one network with three parts, which are trained together. The
+/// segmenter cuts text into words. A bidirectional LSTM reads these, each as its own vector and one
+/// made of its letters; it is shared by the classifiers of the columns UPOS, XPOS, FEATS and LEMMA,
+/// and by the LSTM below a biaffine scorer of trees (as in Straka 2018, "UDPipe 2.0 prototype at
+/// CoNLL 2018 UD shared task").
+class Model : public nlp::DescribedModel<Description> {
+ public:
+  static constexpr const char* kProgram = "annotate";  ///< program name in its files
+
+  Model(Description description, const nlp::Start& start);
+
+  Segmenter& segmenter() { return segmenter_; }
+  Encoded encode(const std::vector<std::string>& words) const;
+  /// The same with what is to be predicted.
+  Encoded encode(const Sentence& sentence) const;
+
+  /// Declares the parameters in an empty graph; sentences declared after it share them.
+  void begin_graph(dynet::ComputationGraph& graph, bool training);
+  /// Negative log-likelihood of the columns and of the tree.
+  dynet::Expression loss(const Encoded& sentence);
+  /// Annotates sentences in one graph, which is cleared first.
+  std::vector<Annotation> annotate(dynet::ComputationGraph& graph,
+                                   std::span<const std::vector<std::string>> sentences);
+
+ private:
+  /// States of the words of a sentence.
+  struct States {
+    std::vector<dynet::Expression> words;   ///< vectors of the words, without their neighbours
+    std::vector<dynet::Expression> shared;  ///< of the shared LSTM
+    parser::Vectors trees;                  ///< of that of trees, after that of the root
+  };
+  States read(const Encoded& sentence);
+  dynet::Expression dropped(const dynet::Expression& x) const;
+  std::vector<dynet::Expression> run(std::span<dynet::LSTMBuilder> lstms,
+                                     std::vector<dynet::Expression> vectors) const;
+  /// Scores of the classes of an output for one word.
+  dynet::Expression scores(const States& states, std::size_t word, std::size_t output) const;
+  bool predicts(std::size_t output) const { return description_.classes[output].size() > 1; }
+
+  dynet::Dict words_, characters_, labels_;
+  std::array<dynet::Dict, kOutputs> classes_;
+  Segmenter segmenter_;
+  dynet::LookupParameter word_vectors_;
+  nlp::CharacterEncoder letters_;
+  std::vector<dynet::LSTMBuilder> shared_lstms_, tree_lstms_;  ///< by layer, one per direction
+  std::array<dynet::Parameter, kOutputs> weights_, biases_;
+  dynet::Parameter mlp_weight_, mlp_bias_, root_;
+  std::optional<parser::ArcScorer> trees_;
+  // State of the current graph.
+  dynet::ComputationGraph* graph_ = nullptr;
+  bool training_ = false;
+  std::array<dynet::Expression, kOutputs> weight_nodes_, bias_nodes_;
+  dynet::Expression mlp_weight_node_, mlp_bias_node_, root_node_;
+};
+
+}  // namespace annotate

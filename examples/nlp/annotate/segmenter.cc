@@ -1,0 +1,276 @@
+#include "examples/nlp/annotate/segmenter.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <map>
+
+#include "examples/nlp/annotate/edit_script.h"
+#include "examples/nlp/common/check.h"
+
+namespace annotate {
+
+using dynet::Expression;
+
+namespace {
+
+/// Kinds of letters without a vector of their own, and the boundary of a paragraph.
+enum Kind : unsigned { kBoundary, kSpace, kUpper, kLower, kOtherLetter, kDigit, kMark, kOther };
+constexpr unsigned kKinds = 8;
+
+Kind kind_of(char32_t letter) {
+  if (is_space(letter)) return kSpace;
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(letter))) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LT:
+      return kUpper;
+    case UTF8PROC_CATEGORY_LL:
+      return kLower;
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+      return kOtherLetter;
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+      return kDigit;
+    case UTF8PROC_CATEGORY_PC:
+    case UTF8PROC_CATEGORY_PD:
+    case UTF8PROC_CATEGORY_PS:
+    case UTF8PROC_CATEGORY_PE:
+    case UTF8PROC_CATEGORY_PI:
+    case UTF8PROC_CATEGORY_PF:
+    case UTF8PROC_CATEGORY_PO:
+      return kMark;
+    default:
+      return kOther;
+  }
+}
+
+/// Letters cut in one graph.
+constexpr std::size_t kPart = 8192;
+/// Letters of a sequence, besides the context.
+constexpr std::size_t kSequence = 256;
+
+/// Computes nodes, of which some may be missing, all in batches.
+void compute(const std::vector<Expression>& nodes) {
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node)
+    if (node->pg) return void(node->value());
+}
+
+/// Number of the largest score.
+unsigned best_of(const Expression& node) {
+  const std::vector<float> scores = as_vector(node.value());
+  nlp::require_scores(scores);
+  return static_cast<unsigned>(std::max_element(scores.begin(), scores.end()) - scores.begin());
+}
+
+}  // namespace
+
+void SegmenterDescription::check() const {
+  nlp::require_size("letter size", letter);
+  nlp::require_size("hidden size of the segmenter", hidden);
+  nlp::require_dropout(dropout);
+  nlp::require_texts("letters", letters, 0);
+  nlp::require_texts("rules that split tokens", scripts, 0);
+}
+
+SegmenterDescription describe(SegmenterDescription description,
+                              const std::vector<Paragraph>& train) {
+  std::map<char32_t, std::size_t> letters;
+  std::map<std::string, std::size_t> scripts;
+  description.spaces_within = false;
+  for (const Paragraph& paragraph : train) {
+    for (const char32_t letter : paragraph.letters) ++letters[letter];
+    for (const Tokens& sentence : paragraph.sentences)
+      for (const Token& token : sentence) {
+        if (!token.words.empty())
+          ++scripts[split_script(paragraph.text(token.begin, token.end), token.words)];
+        description.spaces_within =
+            description.spaces_within ||
+            std::any_of(paragraph.letters.begin() + static_cast<std::ptrdiff_t>(token.begin),
+                        paragraph.letters.begin() + static_cast<std::ptrdiff_t>(token.end),
+                        is_space);
+      }
+  }
+  description.letters.clear();
+  for (const auto& [letter, count] : letters)
+    if (count > 1 && !is_space(letter)) description.letters.push_back(utf8({&letter, 1}));
+  description.scripts.clear();
+  for (const auto& [script, count] : scripts)
+    if (count > 1) description.scripts.push_back(script);
+  return description;
+}
+
+Segmenter::Segmenter(const SegmenterDescription& description,
+                     dynet::ParameterCollection& parameters)
+    : description_(description),
+      forward_(1, description.letter, description.hidden, parameters),
+      backward_(1, description.letter, description.hidden, parameters) {
+  for (const std::string& letter : description.letters)
+    numbers_.emplace(letters_of(letter)[0], kKinds + static_cast<unsigned>(numbers_.size()));
+  for (const std::string& script : description.scripts)
+    scripts_.emplace(script, 1 + static_cast<unsigned>(scripts_.size()));
+  const unsigned both = 2 * description.hidden;
+  const auto zero = dynet::ParameterInitConst(0);
+  letters_ = parameters.add_lookup_parameters(kKinds + static_cast<unsigned>(numbers_.size()),
+                                              {description.letter}, "letters");
+  end_weight_ = parameters.add_parameters({kEnds, both}, "end-weight");
+  end_bias_ = parameters.add_parameters({kEnds}, zero, "end-bias");
+  const unsigned scripts = 1 + static_cast<unsigned>(scripts_.size());
+  script_weight_ = parameters.add_parameters({scripts, both}, "script-weight");
+  script_bias_ = parameters.add_parameters({scripts}, zero, "script-bias");
+}
+
+void Segmenter::begin_graph(dynet::ComputationGraph& graph, bool training) {
+  graph_ = &graph;
+  training_ = training;
+  forward_.new_graph(graph);
+  backward_.new_graph(graph);
+  end_weight_node_ = parameter(graph, end_weight_);
+  end_bias_node_ = parameter(graph, end_bias_);
+  script_weight_node_ = parameter(graph, script_weight_);
+  script_bias_node_ = parameter(graph, script_bias_);
+}
+
+unsigned Segmenter::number_of(char32_t letter) const {
+  const auto found = numbers_.find(letter);
+  return found == numbers_.end() ? kind_of(letter) : found->second;
+}
+
+std::vector<Expression> Segmenter::read(const Paragraph& paragraph, std::size_t begin,
+                                        std::size_t end) {
+  const std::size_t size = paragraph.letters.size();
+  const std::size_t first = begin < kContext ? 0 : begin - kContext;
+  const std::size_t last = std::min(size, end + kContext);
+  std::vector<unsigned> numbers;
+  if (first == 0) numbers.push_back(kBoundary);
+  for (std::size_t i = first; i < last; ++i) numbers.push_back(number_of(paragraph.letters[i]));
+  if (last == size) numbers.push_back(kBoundary);
+  std::vector<Expression> inputs, left(numbers.size()), right(numbers.size());
+  for (const unsigned number : numbers) {
+    inputs.push_back(lookup(*graph_, letters_, number));
+    if (training_ && description_.dropout > 0)
+      inputs.back() = dropout(inputs.back(), description_.dropout);
+  }
+  forward_.start_new_sequence();
+  backward_.start_new_sequence();
+  for (std::size_t i = 0; i < inputs.size(); ++i) left[i] = forward_.add_input(inputs[i]);
+  for (std::size_t i = inputs.size(); i-- > 0;) right[i] = backward_.add_input(inputs[i]);
+  std::vector<Expression> states;
+  const std::size_t offset = first == 0 ? 1 : 0;
+  for (std::size_t i = begin; i < end; ++i) {
+    const std::size_t at = i - first + offset;
+    states.push_back(dynet::concatenate({left[at], right[at]}));
+    if (training_ && description_.dropout > 0)
+      states.back() = dropout(states.back(), description_.dropout);
+  }
+  return states;
+}
+
+Expression Segmenter::end_scores(const Expression& state) const {
+  return dynet::affine_transform({end_bias_node_, end_weight_node_, state});
+}
+
+Expression Segmenter::script_scores(const Expression& state) const {
+  return dynet::affine_transform({script_bias_node_, script_weight_node_, state});
+}
+
+Expression Segmenter::loss(const Paragraph& paragraph, std::size_t sentence) {
+  const Tokens& tokens = paragraph.sentences[sentence];
+  const std::size_t begin = tokens.front().begin, end = tokens.back().end;
+  const std::vector<Expression> states = read(paragraph, begin, end);
+  std::vector<End> ends(end - begin, End::kNothing);
+  std::vector<Expression> losses;
+  for (const Token& token : tokens) {
+    ends[token.end - 1 - begin] = token.end == end ? End::kSentence : End::kToken;
+    if (scripts_.empty()) continue;
+    unsigned script = 0;
+    if (!token.words.empty()) {
+      const auto found =
+          scripts_.find(split_script(paragraph.text(token.begin, token.end), token.words));
+      if (found == scripts_.end()) continue;
+      script = found->second;
+    }
+    losses.push_back(pickneglogsoftmax(script_scores(states[token.end - 1 - begin]), script));
+  }
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (is_space(paragraph.letters[begin + i])) continue;
+    losses.push_back(pickneglogsoftmax(end_scores(states[i]), static_cast<unsigned>(ends[i])));
+  }
+  return sum(losses);
+}
+
+std::size_t Segmenter::end_of_part(const std::u32string& letters, std::size_t begin) {
+  const std::size_t end = begin + kPart;
+  if (end >= letters.size()) return letters.size();
+  for (std::size_t i = end; i > begin; --i)
+    if (is_space(letters[i - 1])) return i;
+  return end;
+}
+
+std::vector<Tokens> Segmenter::segment(dynet::ComputationGraph& graph, const Paragraph& whole) {
+  // In training there is no white space at the ends of a paragraph.
+  const std::u32string& all = whole.letters;
+  const auto text = std::find_if_not(all.begin(), all.end(), is_space);
+  const auto behind = std::find_if_not(all.rbegin(), all.rend(), is_space).base();
+  if (text >= behind) return {};
+  const Paragraph paragraph{std::u32string(text, behind), {}};
+  const std::size_t offset = static_cast<std::size_t>(text - all.begin());
+  const std::u32string& letters = paragraph.letters;
+  std::vector<Tokens> sentences;
+  bool in_sentence = false, in_token = false;
+  for (std::size_t begin = 0, end; begin < letters.size(); begin = end) {
+    end = end_of_part(letters, begin);
+    graph.clear();
+    begin_graph(graph, false);
+    std::vector<Expression> states, scores(end - begin);
+    for (std::size_t at = begin; at < end; at += kSequence) {
+      const std::vector<Expression> some = read(paragraph, at, std::min(end, at + kSequence));
+      states.insert(states.end(), some.begin(), some.end());
+    }
+    for (std::size_t i = begin; i < end; ++i)
+      if (!is_space(letters[i])) scores[i - begin] = end_scores(states[i - begin]);
+    compute(scores);
+    std::vector<Token*> cut;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (is_space(letters[i])) {
+        in_token = in_token && description_.spaces_within;
+        continue;
+      }
+      if (!in_sentence) sentences.emplace_back();
+      Tokens& tokens = sentences.back();
+      if (!in_token) tokens.push_back({i, i});
+      tokens.back().end = i + 1;
+      const auto what = static_cast<End>(best_of(scores[i - begin]));
+      in_token = what == End::kNothing;
+      in_sentence = what != End::kSentence;
+    }
+    if (!scripts_.empty()) split_tokens(paragraph, states, begin, sentences);
+  }
+  for (Tokens& sentence : sentences)
+    for (Token& token : sentence) token.begin += offset, token.end += offset;
+  return sentences;
+}
+
+void Segmenter::split_tokens(const Paragraph& paragraph, const std::vector<Expression>& states,
+                             std::size_t begin, std::vector<Tokens>& sentences) const {
+  std::vector<Token*> tokens;  // that end in this part
+  std::vector<Expression> scores;
+  for (auto sentence = sentences.rbegin(); sentence != sentences.rend(); ++sentence) {
+    for (auto token = sentence->rbegin(); token != sentence->rend(); ++token) {
+      if (token->end <= begin) break;
+      tokens.push_back(&*token);
+      scores.push_back(script_scores(states[token->end - 1 - begin]));
+    }
+    if (sentence->front().begin < begin) break;
+  }
+  compute(scores);
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    if (const unsigned script = best_of(scores[i]); script > 0)
+      tokens[i]->words = apply_split_script(description_.scripts[script - 1],
+                                            paragraph.text(tokens[i]->begin, tokens[i]->end));
+}
+
+}  // namespace annotate

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <boost/serialization/array.hpp>
+#include <boost/serialization/version.hpp>
+#include <string>
+#include <vector>
+
+#include "examples/nlp/annotate/segmenter.h"
+#include "examples/nlp/annotate/treebank.h"
+
+namespace annotate {
+
+/// Sizes of a model.
+struct ModelSettings {
+  unsigned word = 100;       ///< size of a word's own vector
+  unsigned character = 100;  ///< size of a vector made of a word's letters
+  unsigned hidden = 150;     ///< per direction of the LSTM that all outputs share
+  unsigned layers = 1;
+  unsigned tree_hidden = 150;  ///< per direction of the LSTM of trees
+  unsigned tree_layers = 1;
+  unsigned mlp = 100;  ///< size of the layer before lemmas
+  unsigned arc = 200;  ///< size of head and dependent vectors for arcs
+  unsigned label = 80;
+  float dropout = 0.4f;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& word& character& hidden& layers& tree_hidden& tree_layers& mlp& arc& label& dropout;
+  }
+  void check() const;  ///< see nlp::Checked
+};
+
+/// Everything of a model except the weights; determines its shape.
+struct Description {
+  ModelSettings settings;
+  SegmenterDescription segmenter;
+  /// Items with a vector; the first is the unknown one.
+  std::vector<std::string> words, characters;
+  /// Classes of each output, in a fixed order; a treebank without the column has `_` alone.
+  std::array<std::vector<std::string>, kOutputs> classes;
+  std::vector<std::string> labels;  ///< of arcs; empty: the treebank has no trees
+  bool crossing = false;            ///< true: arcs of a tree may cross
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& settings& segmenter& words& characters& classes& labels& crossing;
+  }
+  void check() const;  ///< see nlp::Checked
+};
+
+/// Collects all from the training data.
+Description describe(const ModelSettings& settings, const SegmenterDescription& segmenter,
+                     const Treebank& train);
+
+}  // namespace annotate

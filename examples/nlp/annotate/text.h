@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "examples/nlp/common/conllu.h"
+
+namespace annotate {
+
+/// Surface token of a paragraph.
+struct Token {
+  std::size_t begin = 0, end = 0;  ///< letters [begin, end) of the paragraph
+  /// Words that the token is made of; empty for a token that is one word.
+  std::vector<std::string> words = {};
+  bool operator==(const Token&) const = default;
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& begin& end& words;
+  }
+};
+using Tokens = std::vector<Token>;
+
+/// Text up to a blank line, as code points; a sentence never crosses its ends. White space behind a
+/// paragraph belongs to it, that before the first one too, so that all paragraphs are the text.
+struct Paragraph {
+  std::u32string letters;
+  std::vector<Tokens> sentences;  ///< empty for text that is not cut yet
+
+  /// Text of letters [begin, end) as UTF-8.
+  std::string text(std::size_t begin, std::size_t end) const;
+};
+
+/// Code points of a valid UTF-8 text, and the reverse.
+std::u32string letters_of(std::string_view text);
+std::string utf8(std::u32string_view letters);
+
+/// True for white space: the properties White_Space of Unicode, and the byte order mark.
+bool is_space(char32_t letter);
+
+/// White space, and in MISC also `|`, as UDPipe writes them: `\s` for a space, `\t`, `\r`, `\n`,
+/// `\p` for `|` and `\\` for a backslash; and the reverse.
+std::string escaped(std::u32string_view letters);
+std::u32string unescaped(std::string_view text);
+
+/// Text of the sentences of a treebank, with its tokens. `# newdoc` and `# newpar` begin a
+/// paragraph. Tokens are separated by a space unless MISC says otherwise: `SpaceAfter=No`,
+/// `SpacesAfter`, `SpacesBefore`, and `SpacesInToken` with the token as it is in the text. In
+/// treebanks that say nothing of spaces closing punctuation follows its word without one. Throws
+/// LineError for a multiword token without a form.
+std::vector<Paragraph> paragraphs_of(const std::vector<nlp::conllu::Sentence>& sentences);
+
+}  // namespace annotate

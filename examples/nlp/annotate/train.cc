@@ -1,0 +1,152 @@
+#include "examples/nlp/annotate/train.h"
+
+#include <iostream>
+
+#include "examples/nlp/common/model_training.h"
+#include "examples/nlp/common/progress.h"
+#include "examples/nlp/common/run_files.h"
+
+namespace annotate {
+
+using namespace nlp;
+
+namespace {
+
+std::uint64_t fingerprint_of(const Treebank& treebank) {
+  Fingerprint fingerprint;
+  for (const conllu::Sentence& rows : treebank.rows) {
+    for (const std::string& line : rows.lines()) fingerprint.add(line);
+    fingerprint.add("");
+  }
+  return fingerprint.value();
+}
+
+class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
+ public:
+  Training(const TrainCommand& command, const Parts<Treebank>& data)
+      : ModelTraining(command, data, fingerprint_of, [&] {
+          return describe(command.description.settings, command.description.segmenter, data.train);
+        }) {
+    const Description& description = model_.description();
+    warn_if_single("tag", description.classes[kUpos], command.train);
+    warn_of_unknown("words", 0, [&](const Sentence& s) { return model_.encode(s.words).words; });
+    std::vector<std::size_t> counts(description.words.size());
+    for (const Sentence& sentence : data.train.sentences) {
+      add_sample(sentence.size());
+      examples_.push_back(model_.encode(sentence));
+      for (const unsigned word : examples_.back().words) ++counts[word];
+    }
+    for (const std::size_t count : counts)
+      hide_.push_back(hiding_probability(settings_.unknown, count));
+  }
+
+ private:
+  /// Learns from a few sentences and from their text, all in one graph.
+  double learn(Model& model, dynet::ComputationGraph& graph, const Update& update) const override {
+    graph.clear();
+    graph.set_seed(dropout_seed(update));
+    model.begin_graph(graph, true);
+    std::vector<dynet::Expression> losses;
+    for (std::size_t i = 0; i < update.samples.size(); ++i) {
+      const std::size_t sample = update.samples[i];
+      Random random = draws(update, i);
+      Encoded seen = examples_[sample];
+      for (unsigned& word : seen.words)
+        if (random.uniform() < hide_[word]) word = 0;
+      losses.push_back(model.loss(seen));
+      const Treebank::Place place = data_.train.places[sample];
+      losses.push_back(
+          model.segmenter().loss(data_.train.paragraphs[place.paragraph], place.sentence));
+    }
+    return learn_from(graph, losses, update);
+  }
+
+  std::string unit() const override { return "words"; }
+
+  double decisive(const Report& report) const override {
+    const Conll18Scores& scores = report.scores;
+    return model_.description().labels.empty() ? scores.upos.f1() + scores.lemmas.f1()
+                                               : scores.las.f1();
+  }
+
+  std::vector<std::string> labels() const override { return model_.description().labels; }
+
+  std::string dev_text(const Report& report) const override {
+    const Conll18Scores& s = report.scores;
+    std::string text = "dev";
+    for (const auto& [name, items] : {std::pair("sentences", &s.sentences),
+                                      {"words", &s.words},
+                                      {"UPOS", &s.upos},
+                                      {"XPOS", &s.xpos},
+                                      {"feats", &s.ufeats},
+                                      {"lemmas", &s.lemmas},
+                                      {"LAS", &s.las}})
+      text += (text == "dev" ? " " : ", ") + std::string(name) + " " + percent(items->f1());
+    return text;
+  }
+
+  void print_run(std::ostream& out) const override {
+    const auto line = [&](const char* name, const Treebank& treebank) {
+      out << name << ": " << with_commas(treebank.sentences.size()) << " sentences, "
+          << with_commas(treebank.paragraphs.size()) << " paragraphs, "
+          << with_commas(treebank.words()) << " words\n";
+    };
+    line("train", data_.train);
+    if (has_dev()) line("dev", data_.dev);
+    const Description& d = model_.description();
+    out << "model: " << with_commas(d.words.size()) << " words, " << d.characters.size()
+        << " characters, " << d.classes[kUpos].size() << " UPOS, " << d.classes[kXpos].size()
+        << " XPOS, " << d.classes[kFeats].size() << " FEATS, " << d.classes[kLemma].size()
+        << " rules of lemmas, " << d.segmenter.scripts.size() << " of multiword tokens, "
+        << d.labels.size() << " labels, " << (d.crossing ? "all trees, " : "projective trees, ")
+        << with_commas(model_.parameters().parameter_count()) << " weights" << std::endl;
+  }
+
+  std::vector<Encoded> examples_;
+  std::vector<double> hide_;  ///< probability per word
+};
+
+}  // namespace
+
+TrainCommand::TrainCommand()
+    : nlp::TrainCommand("A treebank to learn from, in CoNLL-U", "Sentences") {
+  settings.batch = 16;
+  settings.clip = 1;
+  settings.decay = 0.85f;
+}
+
+void TrainCommand::add_settings(Options& options) {
+  options.begin_group(kModelOptions);
+  ModelSettings& m = description.settings;
+  SegmenterDescription& s = description.segmenter;
+  const InRange size(1, 4096), rate(0.0, 0.95);
+  options.add("--letter", s.letter, "Size of the letters' vectors, for cutting text", size);
+  options.add("--letter-hidden", s.hidden, "LSTM size in each direction, for cutting text", size);
+  options.add("--word", m.word, "Size of the words' vectors", size);
+  options.add("--char", m.character, "Size of a vector made of a word's letters", size);
+  options.add("--hidden", m.hidden, "Size in each direction of the LSTM that all share", size);
+  options.add("--layers", m.layers, "Its layers", InRange(1, 16));
+  options.add("--tree-hidden", m.tree_hidden, "LSTM size in each direction, for trees", size);
+  options.add("--tree-layers", m.tree_layers, "Its layers", InRange(1, 16));
+  options.add("--mlp", m.mlp, "Size of the layer before lemmas", size);
+  options.add("--arc", m.arc, "Size of what decides about an arc", size);
+  options.add("--label", m.label, "Size of what decides about its label", size);
+  options.add("--dropout", m.dropout, "Dropout of what goes into each layer and comes out", rate);
+  options.add("--letter-dropout", s.dropout, "The same, for cutting text", rate);
+  add_unknown(options, settings);
+  add_updates(options, settings, "Sentences");
+}
+
+void TrainCommand::run() {
+  prepare_run(*this, Model::kProgram);
+  const auto read = [&](const std::string& path) {
+    return path.empty() ? Treebank() : read_treebank({path, text});
+  };
+  annotate::train(*this, {read(train), read(dev), read(test)}, std::cout);
+}
+
+void train(const TrainCommand& command, const Parts<Treebank>& data, std::ostream& out) {
+  Training(command, data).run(out);
+}
+
+}  // namespace annotate

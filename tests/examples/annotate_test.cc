@@ -1,0 +1,183 @@
+// Text of treebanks, and what annotating keeps of a text.
+
+#include "examples/nlp/annotate/model.h"
+#include "examples/nlp/annotate/pipeline.h"
+#include "examples/nlp/annotate/treebank.h"
+#include "tests/examples/helpers.h"
+#include "tests/io/folder.h"
+#include "tests/support/prelude.h"
+
+namespace annotate_test {
+
+using namespace annotate;
+using dynet::ComputationGraph;
+using dynet::TemporaryFolder;
+
+namespace {
+
+/// Lines of words as "id form misc", with '/' between them.
+std::string rows(const std::string& words) {
+  std::string lines;
+  for (const std::string& word : nlp::split_fields(words, '/')) {
+    const std::vector<std::string> f = nlp::split_words(word);
+    lines += nlp::join({f[0], f[1], "_", "_", "_", "_", "_", "_", "_", f.size() > 2 ? f[2] : "_"},
+                       "\t") +
+             "\n";
+  }
+  return lines + "\n";
+}
+
+Treebank treebank(const std::string& lines) {
+  const TemporaryFolder folder;
+  folder.write("data", lines);
+  return read_treebank(folder.path("data"));
+}
+
+std::string text(const Paragraph& paragraph) { return utf8(paragraph.letters); }
+
+/// Surface tokens of a sentence, the words of multiword tokens in brackets.
+std::string shown(const Paragraph& paragraph, const Tokens& sentence) {
+  std::vector<std::string> all;
+  for (const Token& token : sentence) {
+    all.push_back(paragraph.text(token.begin, token.end));
+    if (!token.words.empty()) all.back() += "(" + nlp::join(token.words, " ") + ")";
+  }
+  return nlp::join(all, " ");
+}
+
+const char* const kTree =
+    "1\tA\ta\tDET\tD\t_\t2\tdet\t_\t_\n2\tcat\tcat\tNOUN\tN\tNumber=Sing\t3\tnsubj\t_\t_\n"
+    "3\tsat\tsit\tVERB\tV\t_\t0\troot\t_\tSpaceAfter=No\n4\t.\t.\tPUNCT\tP\t_\t3\tpunct\t_\t_\n\n";
+
+Description small(const Treebank& train) {
+  ModelSettings settings;
+  for (unsigned* size : {&settings.word, &settings.character, &settings.hidden,
+                         &settings.tree_hidden, &settings.mlp, &settings.arc, &settings.label})
+    *size = 4;
+  SegmenterDescription segmenter;
+  segmenter.letter = segmenter.hidden = 4;
+  return describe(settings, segmenter, train);
+}
+
+}  // namespace
+
+TEST_CASE("annotate: the text of a treebank, with its spaces, paragraphs and multiword tokens") {
+  const Treebank data =
+      treebank("# newdoc\n" + rows("1-2 don't/1 do/2 n't/3 go SpaceAfter=No/4 !") +
+               rows("1-2 du SpaceAfter=No/1 de/2 le/3 (/4 Été SpaceAfter=No/5 )") + "# newpar\n" +
+               rows("1 Go"));
+  REQUIRE(data.paragraphs.size() == 2);
+  const Paragraph& first = data.paragraphs[0];
+  CHECK(text(first) == "don't go! du( Été)");
+  REQUIRE(first.sentences.size() == 2);
+  CHECK(shown(first, first.sentences[0]) == "don't(do n't) go !");
+  CHECK(shown(first, first.sentences[1]) == "du(de le) ( Été )");
+  CHECK(text(data.paragraphs[1]) == "Go");
+  CHECK(data.places[2].paragraph == 1);
+  CHECK(data.places[2].sentence == 0);
+  // Nothing says where spaces are.
+  CHECK(text(treebank(rows("1 Go/2 (/3 now/4 )/5 !")).paragraphs[0]) == "Go (now)!");
+}
+
+TEST_CASE("annotate: columns and trees may be missing, but not be wrong") {
+  CHECK(treebank(rows("1 Go")).sentences[0].heads.empty());
+  CHECK(treebank(kTree).sentences[0].heads == std::vector<unsigned>{2, 3, 0, 3});
+  CHECK_THAT(error_from([] { treebank("1\ta\t_\t_\t_\t_\t1\tx\t_\t_\n\n"); }),
+             Catch::Contains("run in a circle"));
+  const Description description = small(treebank(rows("1 Go")));
+  CHECK(description.labels.empty());
+  for (const auto& classes : description.classes) CHECK(classes == std::vector<std::string>{"_"});
+}
+
+TEST_CASE("annotate: every letter of a text is in one token, whatever a model knows") {
+  const Treebank train =
+      treebank(std::string(kTree) + rows("1-2 don't/1 do/2 n't") + rows("1-2 won't/1 wo/2 n't"));
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    CAPTURE(seed);
+    Model model(small(train), seed);
+    dynet::RandomStream random(seed);
+    std::vector<Paragraph> paragraphs;
+    const std::u32string letters = U"aAt.'n  \n1\u00e9\u4e2d\U0001F600-";
+    for (const std::size_t size : {1, 2, 30, 9000}) {
+      paragraphs.emplace_back();
+      for (std::size_t i = 0; i < size; ++i)
+        paragraphs.back().letters += letters[random.bits(i + 10000 * size) % letters.size()];
+    }
+    std::u32string all;
+    for (Paragraph& paragraph : paragraphs) {
+      paragraph.letters += U"x";  // so that it is not blank
+      if (random.bits(all.size()) % 2) paragraph.letters += U" \r\n\n";
+      all += paragraph.letters;
+    }
+    const Annotated found = annotate_text(model, paragraphs, "");
+    std::string file;
+    auto annotation = found.sentences.begin();
+    for (const Paragraph& paragraph : found.paragraphs) {
+      file += "# newpar\n";
+      for (const Tokens& sentence : paragraph.sentences) {
+        CHECK(annotation->words == words_of(paragraph, sentence));
+        file += nlp::join(conllu_lines(paragraph, sentence, *annotation++), "\n") + "\n\n";
+      }
+    }
+    CHECK(annotation == found.sentences.end());
+    // It is CoNLL-U with trees of one root, and has the text.
+    const Treebank back = treebank(file);
+    std::u32string again;
+    for (const Paragraph& paragraph : back.paragraphs) again += paragraph.letters;
+    CHECK(utf8(again) == utf8(all));
+    REQUIRE(back.sentences.size() == found.sentences.size());
+    for (std::size_t i = 0; i < back.sentences.size(); ++i) {
+      CHECK(back.sentences[i].heads == found.sentences[i].heads);
+      CHECK(back.sentences[i].columns == found.sentences[i].columns);
+    }
+  }
+}
+
+TEST_CASE("annotate: white space in MISC, and where tokens are") {
+  std::vector<Paragraph> paragraphs = {{U"  a b\t c|\\ d\n", {}}};
+  paragraphs[0].sentences = {{{2, 3}, {4, 5}, {7, 10}}, {{11, 12}}};
+  Annotation annotation;
+  annotation.words = {"a", "b", "c|\\"};
+  for (auto& column : annotation.columns) column.assign(3, "_");
+  const auto misc = [&](std::optional<std::size_t> offset) {
+    std::vector<std::string> all;
+    for (const std::string& line :
+         conllu_lines(paragraphs[0], paragraphs[0].sentences[0], annotation, offset))
+      all.push_back(nlp::split_fields(line, '\t')[nlp::conllu::kMisc]);
+    return all;
+  };
+  CHECK(misc({}) == std::vector<std::string>{"SpacesBefore=\\s\\s", "SpacesAfter=\\t\\s", "_"});
+  CHECK(misc(100) == std::vector<std::string>{"SpacesBefore=\\s\\s|TokenRange=102:103",
+                                              "SpacesAfter=\\t\\s|TokenRange=104:105",
+                                              "TokenRange=107:110"});
+  CHECK(escaped(U" \t\r\n|\\x") == "\\s\\t\\r\\n\\p\\\\x");
+  CHECK(unescaped(escaped(U" \t\r\n|\\x\\s")) == U" \t\r\n|\\x\\s");
+  CHECK(unescaped("\\") == U"\\");
+  // A token with spaces in it has them once in its form.
+  paragraphs[0] = {U"a \n b", {{{0, 5}}}};
+  annotation.words = words_of(paragraphs[0], paragraphs[0].sentences[0]);
+  CHECK(annotation.words == std::vector<std::string>{"a b"});
+  const std::vector<std::string> lines =
+      conllu_lines(paragraphs[0], paragraphs[0].sentences[0], annotation);
+  CHECK(lines[0] == "1\ta b\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No|SpacesInToken=a\\s\\n\\sb");
+  CHECK(text(treebank(lines[0] + "\n\n").paragraphs[0]) == "a \n b");
+}
+
+TEST_CASE("annotate: lines of CoNLL-U") {
+  const Treebank data = treebank(rows("1-2 du/1 de/2 le/3 go SpaceAfter=No/4 !"));
+  Annotation annotation;
+  annotation.words = {"de", "le", "go", "!"};
+  for (std::size_t output = 0; output < kOutputs; ++output)
+    annotation.columns[output] = {"a", "b", "c", std::to_string(output)};
+  annotation.heads = {3, 1, 0, 3};
+  annotation.labels = {"case", "det", "root", "punct"};
+  const Paragraph& paragraph = data.paragraphs[0];
+  CHECK(conllu_lines(paragraph, paragraph.sentences[0], annotation) ==
+        std::vector<std::string>{
+            "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_", "1\tde\ta\ta\ta\ta\t3\tcase\t_\t_",
+            "2\tle\tb\tb\tb\tb\t1\tdet\t_\t_", "3\tgo\tc\tc\tc\tc\t0\troot\t_\tSpaceAfter=No",
+            "4\t!\t3\t0\t1\t2\t3\tpunct\t_\tSpaceAfter=No"});
+  CHECK(text_of(paragraph, paragraph.sentences[0]) == "du go!");
+}
+
+}  // namespace annotate_test
