@@ -166,7 +166,7 @@ TEST_CASE("from text to trees: the parser takes its tags from a tagger") {
             "printf 'the cat sleeps\\n\\n' | apply --input-format words --tagger t | cut -f2,4") ==
         "the\tDET\ncat\tNOUN\nsleeps\tVERB\n\n");
   CHECK(contains(desk.must("p score --gold data --system tagged"),
-                 "UPOS        100.00 %   100.00 %   100.00 %\n"));
+                 "UPOS        100.00 %   100.00 %   100.00 %   100.00 %\n"));
   desk.refuses("apply --input-format words < data", 1, "--input-format words has no tags");
   desk.must("{ printf 'the cat\\n\\n'; yes x | head -n 10002 | tr '\\n' ' '; } > long");
   const Result cut =

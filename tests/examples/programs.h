@@ -58,14 +58,6 @@ inline const std::vector<AnyProgram>& all_programs() {
        "--hidden 4 --min-count 1 --source-unit word --target-unit word",
        "translate",
        "the cat sleeps\n"},
-#ifdef ANNOTATE_BINARY
-      {{"annotate", ANNOTATE_BINARY},
-       conllu,
-       "--letter 4 --letter-hidden 4 --word 4 --char 4 --hidden 4 --tree-hidden 4 --mlp 4 --arc 4 "
-       "--label 4",
-       "run",
-       "the cat sleeps\n"},
-#endif
   };
   return all;
 }

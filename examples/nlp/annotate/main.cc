@@ -12,8 +12,10 @@ int main(int argc, char** argv) {
            {"annotate train --train train.conllu --dev dev.conllu --model en.model",
             "annotate train --train train.conllu --dev dev.conllu --model en.model --resume"});
   line.add("eval", "Score a saved model from the raw text of a treebank", annotate::eval_command(),
-           {"annotate eval --model en.model --data test.conllu"});
+           {"annotate eval --model en.model --data test.conllu",
+            "annotate eval --model en.model --data test.conllu --threads 2"});
   line.add("run", "Annotate text", annotate::run_command(),
-           {"annotate run --model en.model < text.txt > annotated.conllu"});
+           {"annotate run --model en.model < text.txt > annotated.conllu",
+            "annotate run --model en.model --ranges --input text.txt --output annotated.conllu"});
   return line.run(argc, argv);
 }
