@@ -51,6 +51,8 @@ TEST_CASE("Labels: names from the data") {
   desk.write("mixed", "(up a)\n(0 b)\n");
   desk.refuses("DATA=mixed train --model other", 1,
                "mixed:2: expected a name, as other labels have, behind '(', found '0' (column 2)");
+  desk.write("negative", "(1 a)\n(-1 b)\n");
+  desk.refuses("DATA=negative train --model other", 1, "negative:2: expected a label from 0 to ");
   desk.write("sideways", "(up a)\n(sideways b)\n");
   desk.refuses("p eval -m model -d sideways", 1,
                "sideways:2: expected the label down, flat or up behind '(', found 'sideways'");
