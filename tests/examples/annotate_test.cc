@@ -84,9 +84,37 @@ TEST_CASE("annotate: columns and trees may be missing, but not be wrong") {
   CHECK(treebank(kTree).sentences[0].heads == std::vector<unsigned>{2, 3, 0, 3});
   CHECK_THAT(error_from([] { treebank("1\ta\t_\t_\t_\t_\t1\tx\t_\t_\n\n"); }),
              Catch::Contains("run in a circle"));
+  CHECK_THAT(error_from([] { treebank(rows("1 Hi SpacesInToken=")); }),
+             Catch::Contains("is blank"));
+  CHECK_THAT(error_from([] { treebank(rows("1 Hi SpacesInToken=Ho")); }),
+             Catch::Contains("is not the form 'Hi'"));
+  CHECK_THAT(error_from([] { treebank(rows("1 Hi SpacesAfter=x")); }),
+             Catch::Contains("expected white space"));
   const Description description = small(treebank(rows("1 Go")));
   CHECK(description.labels.empty());
   for (const auto& classes : description.classes) CHECK(classes == std::vector<std::string>{"_"});
+}
+
+TEST_CASE("annotate: columns that a file does not say are not learned") {
+  const Treebank train = treebank(std::string(kTree) + rows("1 Go/2 on"));
+  const Description description = small(train);
+  CHECK(description.classes[kUpos] == std::vector<std::string>{"DET", "NOUN", "PUNCT", "VERB"});
+  CHECK(description.classes[kFeats] == std::vector<std::string>{"Number=Sing", "_"});
+  CHECK(description.classes[kLemma] == std::vector<std::string>{"l0,0,0,0,0:"});
+  Model model(description, 1);
+  const Encoded encoded = model.encode(train.sentences[1]);
+  for (const auto& classes : encoded.classes)
+    CHECK(classes == std::vector<unsigned>{Encoded::kNothing, Encoded::kNothing});
+  // Rules that were seen once are left out; then the lemma is the form.
+  const Description once = small(treebank("1\tsat\tsit\tVERB\t_\t_\t_\t_\t_\t_\n\n"));
+  Model other(once, 1);
+  ComputationGraph graph;
+  const std::vector<std::vector<std::string>> ran = {{"ran"}};
+  CHECK(other.annotate(graph, ran)[0].columns[kLemma] == std::vector<std::string>{"ran"});
+  // A treebank without trees can be scored; none of its heads is right.
+  const Report report = evaluate(model, train, "data");
+  CHECK(report.scores.uas.gold == 6);
+  CHECK(evaluate(other, train, "data").scores.las.correct == 0);
 }
 
 TEST_CASE("annotate: every letter of a text is in one token, whatever a model knows") {
@@ -153,6 +181,8 @@ TEST_CASE("annotate: white space in MISC, and where tokens are") {
   CHECK(escaped(U" \t\r\n|\\x") == "\\s\\t\\r\\n\\p\\\\x");
   CHECK(unescaped(escaped(U" \t\r\n|\\x\\s")) == U" \t\r\n|\\x\\s");
   CHECK(unescaped("\\") == U"\\");
+  CHECK(escaped(U"\u00a0\u3000") == "\\u00a0\\u3000");
+  CHECK(unescaped("\\u00a0\\u0041\\u12") == U"\u00a0\\u0041\\u12");
   // A token with spaces in it has them once in its form.
   paragraphs[0] = {U"a \n b", {{{0, 5}}}};
   annotation.words = words_of(paragraphs[0], paragraphs[0].sentences[0]);

@@ -172,6 +172,10 @@ TEST_CASE("CoNLL 2018: what cannot be compared") {
         "the two files have other characters: 'b' in the right one is 'c' in the other");
   CHECK(error_from([&] { conll18_scores(gold, sentences("1 ab X 2 root")); }) ==
         "file:1: expected a word number from 0 to 1 in column 7, HEAD, found '2'");
+  // A head that is missing is not right.
+  CHECK(counts(conll18_scores(gold, sentences("1 ab X _ _")).uas) == Counts{1, 1, 0});
+  CHECK(counts(conll18_scores(sentences("1 ab X _ _"), sentences("1 ab X _ _")).las) ==
+        Counts{1, 1, 0});
   // A space within a word is none of the text.
   CHECK(counts(conll18_scores(gold, sentences("1 a\u00a0b X 0 root")).words) == Counts{1, 1, 1});
 }

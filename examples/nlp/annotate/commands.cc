@@ -57,7 +57,7 @@ class Run : public LinesCommand<Model> {
   void write_lines(Model& model, OutputFile& out) override {
     std::vector<Paragraph> waiting;
     std::size_t letters = 0;  // waiting
-    Written written;
+    Counts written;
     const auto write = [&] {
       write_sentences(annotate_text(model, std::exchange(waiting, {}), ""), out, written);
       letters = 0;
@@ -86,11 +86,11 @@ class Run : public LinesCommand<Model> {
     write();
   }
 
-  struct Written {
+  struct Counts {
     std::size_t sentences = 0, letters = 0;
   };
 
-  void write_sentences(const Annotated& annotated, OutputFile& out, Written& written) const {
+  void write_sentences(const Annotated& annotated, OutputFile& out, Counts& written) const {
     auto annotation = annotated.sentences.begin();
     for (const Paragraph& paragraph : annotated.paragraphs) {
       std::optional<std::size_t> offset;

@@ -1,7 +1,9 @@
 #include "examples/nlp/annotate/model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -17,10 +19,18 @@ using namespace nlp;
 
 namespace {
 
-/// Text of a class: the value of a column, or the rule of a lemma.
-std::string class_of(std::size_t output, const std::string& word, const std::string& value) {
-  if (output != kLemma) return value;
-  return value == "_" && word != "_" ? value : edit_script(word, value);
+constexpr std::ptrdiff_t kMostLetters = 100;  ///< of a word that are read
+const char* const kSameWord = "k0,0,0,0,0:";  ///< rule of a lemma that is the form
+
+/// Class of a word's value in a column, the rule of a lemma; nothing if the file does not say it.
+/// No features are `_`, but not of a word whose part of speech is not said either.
+std::optional<std::string> class_of(std::size_t output, const Sentence& sentence, std::size_t i) {
+  const std::string& value = sentence.columns[output][i];
+  const bool missing = output == kFeats   ? sentence.columns[kUpos][i] == "_"
+                       : output == kLemma ? sentence.words[i] != "_"
+                                          : true;
+  if (value == "_" && missing) return std::nullopt;
+  return output == kLemma ? edit_script(sentence.words[i], value) : value;
 }
 
 parser::Description trees_of(const Description& description) {
@@ -76,28 +86,30 @@ Description describe(const ModelSettings& settings, const SegmenterDescription& 
   Collector words;
   std::array<std::map<std::string, std::size_t>, kOutputs> counts;
   std::set<std::string> labels;
-  std::size_t crossing = 0;
+  std::size_t trees = 0, crossing = 0;
   for (const Sentence& sentence : train.sentences) {
     for (std::size_t i = 0; i < sentence.size(); ++i) {
       words.add(sentence.words[i]);
       for (std::size_t output = 0; output < kOutputs; ++output)
-        ++counts[output][class_of(output, sentence.words[i], sentence.columns[output][i])];
+        if (const auto text = class_of(output, sentence, i)) ++counts[output][*text];
     }
     labels.insert(sentence.labels.begin(), sentence.labels.end());
+    trees += !sentence.heads.empty();
     crossing += !sentence.heads.empty() && !parser::is_projective(sentence.heads);
   }
   description.words = words.take();
   description.characters = known_characters_of(train.sentences);
   for (std::size_t output = 0; output < kOutputs; ++output) {
     std::map<std::string, std::size_t>& all = counts[output];
+    const std::string otherwise = output == kLemma && !all.empty() ? kSameWord : "_";
     // A rule seen once makes inventions of other words.
     if (output == kLemma) std::erase_if(all, [](const auto& item) { return item.second < 2; });
-    if (all.empty()) all["_"] = 1;
+    if (all.empty()) all[otherwise] = 1;
     for (const auto& [text, count] : all) description.classes[output].push_back(text);
   }
   description.labels.assign(labels.begin(), labels.end());
   // A projective tree is found more often if few cross.
-  description.crossing = 20 * crossing > train.sentences.size();
+  description.crossing = 20 * crossing > trees;
   return description;
 }
 
@@ -134,7 +146,10 @@ Encoded Model::encode(const std::vector<std::string>& words) const {
   Encoded encoded;
   for (const std::string& word : words) {
     encoded.words.push_back(static_cast<unsigned>(words_.convert(word)));
-    encoded.characters.push_back(character_numbers(word, characters_));
+    std::vector<unsigned> letters = character_numbers(word, characters_);
+    if (std::ssize(letters) > kMostLetters)  // the ends of a word say most
+      letters.erase(letters.begin() + kMostLetters / 2, letters.end() - kMostLetters / 2);
+    encoded.characters.push_back(std::move(letters));
   }
   return encoded;
 }
@@ -143,9 +158,9 @@ Encoded Model::encode(const Sentence& sentence) const {
   Encoded encoded = encode(sentence.words);
   for (std::size_t output = 0; output < kOutputs; ++output) {
     for (std::size_t i = 0; i < sentence.size(); ++i) {
-      const std::string text = class_of(output, sentence.words[i], sentence.columns[output][i]);
-      encoded.classes[output].push_back(classes_[output].contains(text)
-                                            ? static_cast<unsigned>(classes_[output].convert(text))
+      const auto text = class_of(output, sentence, i);
+      encoded.classes[output].push_back(text && classes_[output].contains(*text)
+                                            ? static_cast<unsigned>(classes_[output].convert(*text))
                                             : Encoded::kNothing);
     }
   }

@@ -1,6 +1,7 @@
 #include "examples/nlp/annotate/pipeline.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -15,6 +16,7 @@ using namespace nlp;
 
 namespace {
 
+constexpr std::size_t kLong = 200;     ///< words of a sentence that is alone in its graph
 constexpr std::size_t kTogether = 32;  ///< sentences in a graph
 constexpr std::size_t kLongest =
     1000;  ///< tokens of a sentence, since all pairs of words are scored
@@ -65,13 +67,24 @@ std::vector<Annotation> annotate_words(Model& model,
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return sentences[a].size() > sentences[b].size();
   });
-  std::vector<Annotation> found = predict_in_parts(
-      model, order, kTogether, name, "sentences",
-      [&](Model& mine, dynet::ComputationGraph& graph, std::span<const std::size_t> places) {
-        std::vector<std::vector<std::string>> some;
-        for (const std::size_t place : places) some.push_back(sentences[place]);
-        return mine.annotate(graph, some);
-      });
+  const auto predict = [&](Model& mine, dynet::ComputationGraph& graph,
+                           std::span<const std::size_t> places) {
+    std::vector<std::vector<std::string>> some;
+    for (const std::size_t place : places) some.push_back(sentences[place]);
+    return mine.annotate(graph, some);
+  };
+  // Long sentences, which come first, are alone in their graphs for the sake of memory.
+  const auto longer = static_cast<std::size_t>(
+      std::find_if(order.begin(), order.end(),
+                   [&](std::size_t place) { return sentences[place].size() <= kLong; }) -
+      order.begin());
+  const std::span<const std::size_t> all = order;
+  std::vector<Annotation> found =
+      predict_in_parts(model, all.first(longer), 1, "", "sentences", predict);
+  std::vector<Annotation> rest =
+      predict_in_parts(model, all.subspan(longer), kTogether, name, "sentences", predict);
+  found.insert(found.end(), std::make_move_iterator(rest.begin()),
+               std::make_move_iterator(rest.end()));
   std::vector<Annotation> annotations(sentences.size());
   for (std::size_t i = 0; i < order.size(); ++i) annotations[order[i]] = std::move(found[i]);
   return annotations;

@@ -140,10 +140,11 @@ unsigned Segmenter::number_of(char32_t letter) const {
 }
 
 std::vector<Expression> Segmenter::read(const Paragraph& paragraph, std::size_t begin,
-                                        std::size_t end) {
+                                        std::size_t end, std::size_t left_context,
+                                        std::size_t right_context) {
   const std::size_t size = paragraph.letters.size();
-  const std::size_t first = begin < kContext ? 0 : begin - kContext;
-  const std::size_t last = std::min(size, end + kContext);
+  const std::size_t first = begin < left_context ? 0 : begin - left_context;
+  const std::size_t last = std::min(size, end + right_context);
   std::vector<unsigned> numbers;
   if (first == 0) numbers.push_back(kBoundary);
   for (std::size_t i = first; i < last; ++i) numbers.push_back(number_of(paragraph.letters[i]));
@@ -177,10 +178,11 @@ Expression Segmenter::script_scores(const Expression& state) const {
   return dynet::affine_transform({script_bias_node_, script_weight_node_, state});
 }
 
-Expression Segmenter::loss(const Paragraph& paragraph, std::size_t sentence) {
+Expression Segmenter::loss(const Paragraph& paragraph, std::size_t sentence, std::size_t left,
+                           std::size_t right) {
   const Tokens& tokens = paragraph.sentences[sentence];
   const std::size_t begin = tokens.front().begin, end = tokens.back().end;
-  const std::vector<Expression> states = read(paragraph, begin, end);
+  const std::vector<Expression> states = read(paragraph, begin, end, left, right);
   std::vector<End> ends(end - begin, End::kNothing);
   std::vector<Expression> losses;
   for (const Token& token : tokens) {
@@ -233,7 +235,6 @@ std::vector<Tokens> Segmenter::segment(dynet::ComputationGraph& graph, const Par
     for (std::size_t i = begin; i < end; ++i)
       if (!is_space(letters[i])) scores[i - begin] = end_scores(states[i - begin]);
     compute(scores);
-    std::vector<Token*> cut;
     for (std::size_t i = begin; i < end; ++i) {
       if (is_space(letters[i])) {
         in_token = in_token && description_.spaces_within;
@@ -267,10 +268,14 @@ void Segmenter::split_tokens(const Paragraph& paragraph, const std::vector<Expre
     if (sentence->front().begin < begin) break;
   }
   compute(scores);
-  for (std::size_t i = 0; i < tokens.size(); ++i)
-    if (const unsigned script = best_of(scores[i]); script > 0)
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    // Also clears the words of a token that went on behind the part before.
+    const unsigned script = best_of(scores[i]);
+    tokens[i]->words.clear();
+    if (script > 0)
       tokens[i]->words = apply_split_script(description_.scripts[script - 1],
                                             paragraph.text(tokens[i]->begin, tokens[i]->end));
+  }
 }
 
 }  // namespace annotate

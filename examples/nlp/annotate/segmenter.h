@@ -42,9 +42,11 @@ class Segmenter {
   /// Declares the parameters in an empty graph.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
 
-  /// Negative log-likelihood of the cuts of one sentence of a paragraph, read with letters around
-  /// it; summed over the letters.
-  dynet::Expression loss(const Paragraph& paragraph, std::size_t sentence);
+  /// Negative log-likelihood of the cuts of one sentence of a paragraph, read with so many letters
+  /// around it; summed over the letters. The numbers must be random: the distance from the end of
+  /// the letters that are read would say where the sentence ends.
+  dynet::Expression loss(const Paragraph& paragraph, std::size_t sentence, std::size_t left,
+                         std::size_t right);
 
   /// Cuts a paragraph, whatever its sentences are; clears the graph first, before each of the parts
   /// in which a long paragraph is read.
@@ -61,7 +63,8 @@ class Segmenter {
   unsigned number_of(char32_t letter) const;
   /// States of the letters [begin, end).
   std::vector<dynet::Expression> read(const Paragraph& paragraph, std::size_t begin,
-                                      std::size_t end);
+                                      std::size_t end, std::size_t left_context = kContext,
+                                      std::size_t right_context = kContext);
   dynet::Expression end_scores(const dynet::Expression& state) const;
   dynet::Expression script_scores(const dynet::Expression& state) const;
   /// End of the part of a text that is cut in one graph: a space where there is one.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <utility>
@@ -39,14 +41,29 @@ struct Written {
   std::optional<std::u32string> behind = {};  ///< white space behind it, if the file says it
 };
 
-Written token_of(const std::string& form, const std::string& misc) {
-  Written token{letters_of(form)};
+bool is_blank(std::u32string_view letters) {
+  return std::all_of(letters.begin(), letters.end(), annotate::is_space);
+}
+
+/// A token in front of word number `word`. Throws LineError if MISC contradicts the form.
+Written token_of(const conllu::Sentence& sentence, std::size_t word, const std::string& form,
+                 const std::string& misc) {
+  Written token{annotate::letters_of(form)};
   if (const auto text = attribute(misc, "SpacesInToken")) token.letters = unescaped(*text);
   if (const auto text = attribute(misc, "SpacesBefore")) token.before = unescaped(*text);
   if (const auto text = attribute(misc, "SpacesAfter"))
     token.behind = unescaped(*text);
   else if (attribute(misc, "SpaceAfter") == "No")
     token.behind = U"";
+  const auto without_spaces = [](std::u32string letters) {
+    std::erase_if(letters, annotate::is_space);
+    return letters;
+  };
+  if (is_blank(token.letters)) sentence.refuse(word, "the token (column 2, FORM) is blank");
+  if (without_spaces(token.letters) != without_spaces(annotate::letters_of(form)))
+    sentence.refuse(word, "SpacesInToken (column 10, MISC) is not the form " + in_quotes(form));
+  if (!is_blank(token.before) || (token.behind && !is_blank(*token.behind)))
+    sentence.refuse(word, "expected white space in SpacesBefore and SpacesAfter (column 10, MISC)");
   return token;
 }
 
@@ -56,12 +73,11 @@ std::vector<Written> tokens_of(const conllu::Sentence& sentence) {
   std::vector<Written> tokens;
   for (std::size_t i = 0; i < sentence.size();) {
     if (multiword == multiwords.end() || multiword->begin != i) {
-      const std::vector<std::string> fields = sentence.fields(i++);
-      tokens.push_back(token_of(fields[conllu::kForm], fields[conllu::kMisc]));
+      const std::vector<std::string> fields = sentence.fields(i);
+      tokens.push_back(token_of(sentence, i++, fields[conllu::kForm], fields[conllu::kMisc]));
       continue;
     }
-    if (multiword->form.empty()) sentence.refuse(i, "its multiword token (column 2) is empty");
-    Written& token = tokens.emplace_back(token_of(multiword->form, multiword->misc));
+    Written& token = tokens.emplace_back(token_of(sentence, i, multiword->form, multiword->misc));
     for (; i < multiword->end; ++i) token.words.push_back(sentence.fields(i)[conllu::kForm]);
     if (token.words.size() == 1) token.words.clear();
     ++multiword;
@@ -122,7 +138,15 @@ std::string escaped(std::u32string_view letters) {
   std::string text;
   for (const char32_t letter : letters) {
     const auto escape = kEscapes.find(letter);
-    text += escape == kEscapes.end() ? utf8({&letter, 1}) : escape->second;
+    if (escape != kEscapes.end()) {
+      text += escape->second;
+    } else if (is_space(letter)) {
+      std::array<char, 8> code;
+      std::snprintf(code.data(), code.size(), "\\u%04x", static_cast<unsigned>(letter));
+      text += code.data();
+    } else {
+      text += utf8({&letter, 1});
+    }
   }
   return text;
 }
@@ -133,9 +157,18 @@ std::u32string unescaped(std::string_view text) {
   const std::u32string letters = letters_of(text);
   std::u32string result;
   for (std::size_t i = 0; i < letters.size(); ++i) {
-    const auto escape = letters[i] == U'\\' && i + 1 < letters.size()
-                            ? kEscapes.find(letters[i + 1])
-                            : kEscapes.end();
+    const bool escapes = letters[i] == U'\\' && i + 1 < letters.size();
+    if (escapes && letters[i + 1] == U'u' && i + 6 <= letters.size()) {
+      const std::string code = utf8(std::u32string_view(letters).substr(i + 2, 4));
+      unsigned letter = 0;
+      const auto [end, error] = std::from_chars(code.data(), code.data() + code.size(), letter, 16);
+      if (error == std::errc() && end == code.data() + code.size() && is_space(letter)) {
+        result += static_cast<char32_t>(letter);
+        i += 5;
+        continue;
+      }
+    }
+    const auto escape = escapes ? kEscapes.find(letters[i + 1]) : kEscapes.end();
     result += escape == kEscapes.end() ? letters[i] : escape->second;
     i += escape != kEscapes.end();
   }

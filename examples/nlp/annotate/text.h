@@ -41,7 +41,8 @@ std::string utf8(std::u32string_view letters);
 bool is_space(char32_t letter);
 
 /// White space, and in MISC also `|`, as UDPipe writes them: `\s` for a space, `\t`, `\r`, `\n`,
-/// `\p` for `|` and `\\` for a backslash; and the reverse.
+/// `\p` for `|` and `\\` for a backslash; and the reverse. Other white space, which UD does not
+/// allow at the ends of a field, is `\u` and its code as four hexadecimal digits.
 std::string escaped(std::u32string_view letters);
 std::u32string unescaped(std::string_view text);
 
@@ -49,7 +50,7 @@ std::u32string unescaped(std::string_view text);
 /// paragraph. Tokens are separated by a space unless MISC says otherwise: `SpaceAfter=No`,
 /// `SpacesAfter`, `SpacesBefore`, and `SpacesInToken` with the token as it is in the text. In
 /// treebanks that say nothing of spaces closing punctuation follows its word without one. Throws
-/// LineError for a multiword token without a form.
+/// LineError for a blank token, and for spaces in MISC that contradict the form.
 std::vector<Paragraph> paragraphs_of(const std::vector<nlp::conllu::Sentence>& sentences);
 
 }  // namespace annotate

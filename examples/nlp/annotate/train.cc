@@ -55,8 +55,10 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
         if (random.uniform() < hide_[word]) word = 0;
       losses.push_back(model.loss(seen));
       const Treebank::Place place = data_.train.places[sample];
-      losses.push_back(
-          model.segmenter().loss(data_.train.paragraphs[place.paragraph], place.sentence));
+      const std::size_t left = random.below(2 * Segmenter::kContext + 1);
+      const std::size_t right = random.below(2 * Segmenter::kContext + 1);
+      losses.push_back(model.segmenter().loss(data_.train.paragraphs[place.paragraph],
+                                              place.sentence, left, right));
     }
     return learn_from(graph, losses, update);
   }

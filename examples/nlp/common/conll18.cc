@@ -14,6 +14,7 @@ namespace nlp {
 namespace {
 
 constexpr std::size_t kNoWord = static_cast<std::size_t>(-1);
+constexpr std::size_t kMissing = kNoWord - 1;  ///< head that the file does not say
 
 /// Range of bytes in a text.
 struct Span {
@@ -56,6 +57,7 @@ Span add_token(Text& text, std::string_view form) {
 
 std::size_t head_of(const conllu::Sentence& sentence, std::size_t word, const std::string& head,
                     std::size_t first) {
+  if (head == "_") return kMissing;
   const bool digits = !head.empty() && std::all_of(head.begin(), head.end(), is_digit);
   if (!digits || head.size() > 9 || std::stoul(head) > sentence.size()) {
     sentence.refuse(word, "expected a word number from 0 to " + std::to_string(sentence.size()) +
@@ -124,7 +126,7 @@ void add_sentence(Text& text, const conllu::Sentence& sentence) {
   }
   for (std::size_t i = first; i < text.words.size(); ++i) {
     const Word& word = text.words[i];
-    if (word.head != kNoWord && is_function_word(word))
+    if (word.head < kMissing && is_function_word(word))
       text.words[word.head].function_words.push_back(i);
   }
   text.sentences.push_back({begin, text.characters.size()});
@@ -256,6 +258,7 @@ class Comparison {
   }
 
   bool same_head(const Word& gold, const Word& system) const {
+    if (system.head == kMissing || gold.head == kMissing) return false;
     if (system.head == kNoWord) return gold.head == kNoWord;
     return gold_of_[system.head] != kNoWord && gold_of_[system.head] == gold.head;
   }

@@ -22,6 +22,7 @@ struct FoundItems {
 /// characters, but words may differ: words are aligned by the characters that they cover, words of
 /// multiword tokens by their longest common subsequence, ignoring case (without ICU, that of ASCII
 /// letters only). Label subtypes after a colon and features outside the universal ones are ignored.
+/// A head that is `_` in either file is not correct.
 struct Conll18Scores {
   FoundItems tokens;     ///< surface tokens, by their boundaries
   FoundItems sentences;  ///< by their boundaries
