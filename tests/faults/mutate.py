@@ -156,7 +156,13 @@ class Trial:
             if unit.objects_of(mutant.path, mutant.number)
             and (self.owner == "python" or not unit.name.startswith("python/"))
         ]  # fmt: skip
-        self.units.sort(key=lambda unit: (not unit.name.startswith(self.owner + "/"), unit.seconds))
+        # Tests that are named like the file first: they are the likeliest to notice.
+        stem = pathlib.Path(mutant.path).stem.split("_")[0]
+        self.units.sort(
+            key=lambda unit: (
+                not unit.name.startswith(self.owner + "/"), stem not in unit.name.split("/")[1], unit.seconds,
+            )
+        )  # fmt: skip
         self.write(mutant.apply(self.source))
 
     def write(self, text):
