@@ -255,8 +255,12 @@ TEST_CASE("plans of random graphs are valid, and a plan can be made again in pla
     const std::vector<Nodes> first = batches(plan);
     make_checked(g, begin, n, PlanPolicy::in_order, plan);
     for (const Step& s : plan.steps) REQUIRE(s.count == 1);
+    // Also after a plan of two devices.
+    const Graph other = random_graph_on_two_devices(seed);
+    PlanMaker(PlanPolicy::in_batches).make(other, 0, size(other), plan);
     PlanMaker(PlanPolicy::in_batches).make(g, begin, n, plan);
     CHECK(batches(plan) == first);
+    REQUIRE(plan.extent_of(0) == plan.extent);
   }
   CHECK(fewer > 50);
 }
