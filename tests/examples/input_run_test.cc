@@ -167,6 +167,8 @@ TEST_CASE("from text to trees: the parser takes its tags from a tagger") {
         "the\tDET\ncat\tNOUN\nsleeps\tVERB\n\n");
   CHECK(contains(desk.must("p score --gold data --system tagged"),
                  "UPOS        100.00 %   100.00 %   100.00 %   100.00 %\n"));
+  desk.refuses("p score --gold data", 2, "--system is required");
+  desk.refuses("p score --system data", 2, "--gold is required");
   desk.refuses("apply --input-format words < data", 1, "--input-format words has no tags");
   desk.must("{ printf 'the cat\\n\\n'; yes x | head -n 10002 | tr '\\n' ' '; } > long");
   const Result cut =
