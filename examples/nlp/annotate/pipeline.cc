@@ -1,9 +1,7 @@
 #include "examples/nlp/annotate/pipeline.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "examples/nlp/common/progress.h"
@@ -16,10 +14,47 @@ using namespace nlp;
 
 namespace {
 
-constexpr std::size_t kLong = 200;     ///< words of a sentence that is alone in its graph
-constexpr std::size_t kTogether = 32;  ///< sentences in a graph
-constexpr std::size_t kLongest =
-    1000;  ///< tokens of a sentence, since all pairs of words are scored
+constexpr std::size_t kTogether = 32;   ///< sentences in a graph
+constexpr std::size_t kLong = 200;      ///< words of a sentence that is alone in its graph
+constexpr std::size_t kLongest = 1000;  ///< tokens; all pairs of words are scored
+
+/// The letters with runs of white space as single spaces.
+std::string with_single_spaces(std::u32string_view letters) {
+  std::u32string text;
+  for (const char32_t letter : letters) {
+    if (!annotate::is_space(letter))
+      text += letter;
+    else if (!text.empty() && text.back() != U' ')
+      text += U' ';
+  }
+  return utf8(text);
+}
+
+std::u32string_view surface_of(const Paragraph& paragraph, const Token& token) {
+  return std::u32string_view(paragraph.letters).substr(token.begin, token.end - token.begin);
+}
+
+/// The field MISC of a token.
+std::string misc_of(const Paragraph& paragraph, const Token& token,
+                    std::optional<std::size_t> offset) {
+  const std::u32string_view letters = paragraph.letters;
+  std::size_t next = token.end;
+  while (next < letters.size() && annotate::is_space(letters[next])) ++next;
+  const std::u32string_view behind = letters.substr(token.end, next - token.end);
+  std::vector<std::string> misc;
+  if (behind.empty())
+    misc.push_back("SpaceAfter=No");
+  else if (behind != U" " || next == letters.size())
+    misc.push_back("SpacesAfter=" + escaped(behind));
+  if (token.begin > 0 && token == paragraph.sentences.front().front())
+    misc.push_back("SpacesBefore=" + escaped(letters.substr(0, token.begin)));
+  const std::u32string_view own = surface_of(paragraph, token);
+  if (with_single_spaces(own) != utf8(own)) misc.push_back("SpacesInToken=" + escaped(own));
+  if (offset)
+    misc.push_back("TokenRange=" + std::to_string(*offset + token.begin) + ":" +
+                   std::to_string(*offset + token.end));
+  return misc.empty() ? "_" : join(misc, "|");
+}
 
 /// Rows of CoNLL-U, as if read from a file.
 std::vector<conllu::Sentence> rows_of(const Annotated& annotated, const std::string& name) {
@@ -62,75 +97,24 @@ void segment(Model& model, std::vector<Paragraph>& paragraphs, const std::string
 std::vector<Annotation> annotate_words(Model& model,
                                        const std::vector<std::vector<std::string>>& sentences,
                                        const std::string& name) {
-  std::vector<std::size_t> order(sentences.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return sentences[a].size() > sentences[b].size();
-  });
-  const auto predict = [&](Model& mine, dynet::ComputationGraph& graph,
-                           std::span<const std::size_t> places) {
-    std::vector<std::vector<std::string>> some;
-    for (const std::size_t place : places) some.push_back(sentences[place]);
-    return mine.annotate(graph, some);
-  };
-  // Long sentences, which come first, are alone in their graphs for the sake of memory.
-  const auto longer = static_cast<std::size_t>(
-      std::find_if(order.begin(), order.end(),
-                   [&](std::size_t place) { return sentences[place].size() <= kLong; }) -
-      order.begin());
-  const std::span<const std::size_t> all = order;
-  std::vector<Annotation> found =
-      predict_in_parts(model, all.first(longer), 1, "", "sentences", predict);
-  std::vector<Annotation> rest =
-      predict_in_parts(model, all.subspan(longer), kTogether, name, "sentences", predict);
-  found.insert(found.end(), std::make_move_iterator(rest.begin()),
-               std::make_move_iterator(rest.end()));
-  std::vector<Annotation> annotations(sentences.size());
-  for (std::size_t i = 0; i < order.size(); ++i) annotations[order[i]] = std::move(found[i]);
-  return annotations;
+  std::vector<std::size_t> sizes;
+  for (const std::vector<std::string>& words : sentences) sizes.push_back(words.size());
+  return predict_by_size(
+      model, sizes, kTogether, name, "sentences",
+      [&](Model& mine, dynet::ComputationGraph& graph, std::span<const std::size_t> places) {
+        std::vector<Annotation> found;
+        std::vector<std::vector<std::string>> together;
+        for (const std::size_t place : places) {
+          if (sizes[place] > kLong)
+            found.push_back(mine.annotate(graph, {&sentences[place], 1})[0]);
+          else
+            together.push_back(sentences[place]);  // behind the long ones
+        }
+        if (!together.empty())
+          for (Annotation& each : mine.annotate(graph, together)) found.push_back(std::move(each));
+        return found;
+      });
 }
-
-namespace {
-
-/// The letters with runs of white space as single spaces.
-std::string with_single_spaces(std::u32string_view letters) {
-  std::u32string text;
-  for (const char32_t letter : letters) {
-    if (!annotate::is_space(letter))
-      text += letter;
-    else if (!text.empty() && text.back() != U' ')
-      text += U' ';
-  }
-  return utf8(text);
-}
-
-std::u32string_view surface_of(const Paragraph& paragraph, const Token& token) {
-  return std::u32string_view(paragraph.letters).substr(token.begin, token.end - token.begin);
-}
-
-/// The field MISC of a token.
-std::string misc_of(const Paragraph& paragraph, const Token& token,
-                    std::optional<std::size_t> offset) {
-  const std::u32string_view letters = paragraph.letters;
-  std::size_t next = token.end;
-  while (next < letters.size() && annotate::is_space(letters[next])) ++next;
-  const std::u32string_view behind = letters.substr(token.end, next - token.end);
-  std::vector<std::string> misc;
-  if (behind.empty())
-    misc.push_back("SpaceAfter=No");
-  else if (behind != U" " || next == letters.size())
-    misc.push_back("SpacesAfter=" + escaped(behind));
-  if (token.begin > 0 && token == paragraph.sentences.front().front())
-    misc.push_back("SpacesBefore=" + escaped(letters.substr(0, token.begin)));
-  const std::u32string_view own = surface_of(paragraph, token);
-  if (with_single_spaces(own) != utf8(own)) misc.push_back("SpacesInToken=" + escaped(own));
-  if (offset)
-    misc.push_back("TokenRange=" + std::to_string(*offset + token.begin) + ":" +
-                   std::to_string(*offset + token.end));
-  return misc.empty() ? "_" : join(misc, "|");
-}
-
-}  // namespace
 
 std::vector<std::string> words_of(const Paragraph& paragraph, const Tokens& sentence) {
   std::vector<std::string> words;

@@ -8,6 +8,7 @@
 #include <exception>
 #include <iterator>
 #include <mutex>
+#include <numeric>
 #include <span>
 #include <sstream>
 #include <string>
@@ -120,6 +121,22 @@ auto predict_in_parts(Model& model, const Samples& samples, std::size_t together
     all.insert(all.end(), std::make_move_iterator(each.begin()),
                std::make_move_iterator(each.end()));
   }
+  return all;
+}
+
+/// `predict_in_parts` of samples with these sizes: those of similar size share a graph, the largest
+/// come first. `predict(model, graph, indices)` gets the indices of samples; results are in the
+/// order of the samples.
+template <class Model, class Predict>
+auto predict_by_size(Model& model, const std::vector<std::size_t>& sizes, std::size_t together,
+                     const std::string& name, const std::string& unit, Predict predict) {
+  std::vector<std::size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+  auto sorted = predict_in_parts(model, order, together, name, unit, predict);
+  decltype(sorted) all(sizes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) all[order[i]] = std::move(sorted[i]);
   return all;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <ctime>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -148,15 +147,12 @@ void report_unknown(const Model& model, const Treebank& sentences, const std::st
 Parsed parse_all(Model& model, const Treebank& sentences, const ParseOptions& options,
                  const std::string& name) {
   const std::clock_t started = std::clock();
-  std::vector<std::size_t> order(sentences.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return sentences[a].size() > sentences[b].size();
-  });
+  std::vector<std::size_t> sizes;
+  for (const Sentence& sentence : sentences) sizes.push_back(sentence.size());
   Parsed parsed;
   std::atomic<std::size_t> nodes{0}, batches{0};
-  std::vector<Tree> trees = nlp::predict_in_parts(
-      model, order, options.together, name, "sentences",
+  parsed.trees = nlp::predict_by_size(
+      model, sizes, options.together, name, "sentences",
       [&](Model& mine, dynet::ComputationGraph& graph, std::span<const std::size_t> places) {
         std::vector<Encoded> encoded;
         for (const std::size_t place : places) encoded.push_back(mine.encode(sentences[place]));
@@ -165,8 +161,6 @@ Parsed parse_all(Model& model, const Treebank& sentences, const ParseOptions& op
         batches += graph.statistics().batches;
         return found;
       });
-  parsed.trees.resize(sentences.size());
-  for (std::size_t i = 0; i < order.size(); ++i) parsed.trees[order[i]] = std::move(trees[i]);
   parsed.nodes = nodes;
   parsed.batches = batches;
   parsed.seconds = static_cast<double>(std::clock() - started) / CLOCKS_PER_SEC;

@@ -190,25 +190,19 @@ std::vector<std::vector<Answer>> Model::translate(dynet::ComputationGraph& graph
 
 Report evaluate(Model& model, const Corpus& corpus, const std::string& name,
                 const SearchSettings& how) {
-  // Groups texts of similar length, which need equally many steps.
-  std::vector<std::size_t> order(corpus.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return corpus[a].source.size() < corpus[b].source.size();
-  });
-  const auto answers = nlp::predict_in_parts(
-      model, order, kTextsPerGraph, name, "sentences",
+  // Texts of similar length need equally many steps.
+  std::vector<std::size_t> sizes;
+  for (const auto& pair : corpus) sizes.push_back(pair.source.size());
+  const auto answers = nlp::predict_by_size(
+      model, sizes, kTextsPerGraph, name, "sentences",
       [&](Model& mine, dynet::ComputationGraph& graph, std::span<const std::size_t> places) {
         std::vector<std::string> texts;
         for (const std::size_t place : places) texts.push_back(corpus[place].source);
         return mine.translate(graph, texts, how);
       });
-  std::vector<std::string> translations(corpus.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    if (!answers[i].empty()) translations[order[i]] = answers[i][0].text;
   Report report{name, {}, {}};
   for (std::size_t i = 0; i < corpus.size(); ++i) {
-    report.model.add(translations[i], corpus[i].target);
+    report.model.add(answers[i].empty() ? "" : answers[i][0].text, corpus[i].target);
     report.baseline.add(corpus[i].source, corpus[i].target);
   }
   return report;
