@@ -7,6 +7,7 @@
 #include <pugixml.hpp>
 #include <set>
 
+#include "examples/nlp/common/characters.h"
 #include "examples/nlp/common/text.h"
 
 namespace emoji {
@@ -16,29 +17,6 @@ constexpr char32_t kJoiner = 0x200D, kEmojiStyle = 0xFE0F;
 
 /// Trims and normalizes white space.
 std::string trimmed(const std::string& text) { return nlp::join(nlp::split_words(text), " "); }
-
-void append_utf8(char32_t point, std::string& text) {
-  const auto put = [&](char32_t bits) { text += static_cast<char>(bits); };
-  if (point < 0x80) return put(point);
-  if (point < 0x800) {
-    put(0xC0 | point >> 6);
-  } else {
-    if (point < 0x10000) {
-      put(0xE0 | point >> 12);
-    } else {
-      put(0xF0 | point >> 18);
-      put(0x80 | (point >> 12 & 0x3F));
-    }
-    put(0x80 | (point >> 6 & 0x3F));
-  }
-  put(0x80 | (point & 0x3F));
-}
-
-std::string utf8(const std::u32string& points) {
-  std::string text;
-  for (const char32_t point : points) append_utf8(point, text);
-  return text;
-}
 
 /// Line of a Unicode data file, without its comment.
 struct Line {
@@ -105,7 +83,7 @@ std::string stem_of(std::string word) {
 
 }  // namespace
 
-std::string Entry::text() const { return utf8(points); }
+std::string Entry::text() const { return nlp::utf8(points); }
 
 std::vector<Entry> read_entries(const nlp::TextSource& source, bool tones) {
   std::vector<Entry> entries;
@@ -219,7 +197,7 @@ void Annotations::read(const std::string& path) {
 std::vector<std::string> Annotations::words_of(const std::string& emoji) const {
   const auto without_style = [&] {
     std::string text = emoji;
-    const std::string style = utf8({kEmojiStyle});
+    const std::string style = nlp::utf8({&kEmojiStyle, 1});
     for (std::size_t at; (at = text.find(style)) != std::string::npos;)
       text.erase(at, style.size());
     return text;

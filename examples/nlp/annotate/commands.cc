@@ -74,7 +74,7 @@ class Run : public LinesCommand<Model> {
     };
     PlainText plain;
     for (std::string line; in.next(line);) {
-      const std::u32string found = letters_of(line + in.line_end());
+      const std::u32string found = code_points(line + in.line_end());
       const bool blank = std::all_of(found.begin(), found.end(), annotate::is_space);
       if (!blank && is_complete) end_paragraph();
       if (!blank) plain.check(line, in);

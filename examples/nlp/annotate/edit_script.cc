@@ -72,8 +72,8 @@ char best_case(const std::u32string& from, const std::u32string& to) {
 }  // namespace
 
 std::string edit_script(std::string_view from_text, std::string_view to_text) {
-  const std::u32string to = letters_of(to_text);
-  std::u32string from = letters_of(from_text);
+  const std::u32string to = code_points(to_text);
+  std::u32string from = code_points(from_text);
   const char kind = best_case(from, to);
   from = *in_case(kind, from);
   const Substring same = shared(from, to);
@@ -106,7 +106,7 @@ std::string edit_script(std::string_view from_text, std::string_view to_text) {
 std::optional<std::string> apply_edit_script(std::string_view script, std::string_view word) {
   if (script.empty()) return std::nullopt;
   if (script[0] == '=') return std::string(script.substr(1));
-  std::optional<std::u32string> letters = in_case(script[0], letters_of(word));
+  std::optional<std::u32string> letters = in_case(script[0], code_points(word));
   if (!letters) return std::nullopt;
   std::array<std::size_t, 5> numbers;
   const char *at = script.data() + 1, *const end = script.data() + script.size();
@@ -118,7 +118,7 @@ std::optional<std::string> apply_edit_script(std::string_view script, std::strin
     at = next + 1;
   }
   const auto [head, head_removed, head_inserted, tail, tail_removed] = numbers;
-  const std::u32string inserted = letters_of({at, static_cast<std::size_t>(end - at)});
+  const std::u32string inserted = code_points({at, static_cast<std::size_t>(end - at)});
   if (head_inserted > inserted.size() ||
       head + head_removed + tail + tail_removed >= letters->size())
     return std::nullopt;
@@ -131,9 +131,9 @@ std::optional<std::string> apply_edit_script(std::string_view script, std::strin
 std::string split_script(std::string_view token, const std::vector<std::string>& words) {
   if (nlp::join(words, "") != token) return "e" + edit_script(token, nlp::join(words, " "));
   std::vector<std::string> cuts;
-  std::size_t rest = letters_of(token).size();
+  std::size_t rest = code_points(token).size();
   for (std::size_t i = 0; i + 1 < words.size(); ++i)
-    cuts.push_back(std::to_string(rest -= letters_of(words[i]).size()));
+    cuts.push_back(std::to_string(rest -= code_points(words[i]).size()));
   return "c" + nlp::join(cuts, ",");
 }
 
@@ -143,7 +143,7 @@ std::vector<std::string> apply_split_script(std::string_view script, std::string
     const std::optional<std::string> text = apply_edit_script(script.substr(1), token);
     if (text) words = nlp::split_fields(*text, ' ');
   } else if (script.substr(0, 1) == "c") {
-    const std::u32string letters = letters_of(token);
+    const std::u32string letters = code_points(token);
     std::size_t begin = 0;
     for (const std::string& cut : nlp::split_fields(script.substr(1), ',')) {
       std::size_t rest = 0;

@@ -7,6 +7,7 @@
 
 #include "examples/nlp/annotate/edit_script.h"
 #include "examples/nlp/common/check.h"
+#include "examples/nlp/parser/encoder.h"
 
 namespace annotate {
 
@@ -109,7 +110,7 @@ Segmenter::Segmenter(const SegmenterDescription& description,
       forward_(1, description.letter, description.hidden, parameters),
       backward_(1, description.letter, description.hidden, parameters) {
   for (const std::string& letter : description.letters)
-    numbers_.emplace(letters_of(letter)[0], kKinds + static_cast<unsigned>(numbers_.size()));
+    numbers_.emplace(code_points(letter)[0], kKinds + static_cast<unsigned>(numbers_.size()));
   for (const std::string& script : description.scripts)
     scripts_.emplace(script, 1 + static_cast<unsigned>(scripts_.size()));
   const unsigned both = 2 * description.hidden;
@@ -145,16 +146,16 @@ std::vector<Expression> Segmenter::read(const Paragraph& paragraph, std::size_t 
   const std::size_t size = paragraph.letters.size();
   const std::size_t first = begin < left_context ? 0 : begin - left_context;
   const std::size_t last = std::min(size, end + right_context);
+  const auto dropped = [&](const Expression& x) {
+    return parser::dropped(x, description_.dropout, training_);
+  };
   std::vector<unsigned> numbers;
   if (first == 0) numbers.push_back(kBoundary);
   for (std::size_t i = first; i < last; ++i) numbers.push_back(number_of(paragraph.letters[i]));
   if (last == size) numbers.push_back(kBoundary);
   std::vector<Expression> inputs, left(numbers.size()), right(numbers.size());
-  for (const unsigned number : numbers) {
-    inputs.push_back(lookup(*graph_, letters_, number));
-    if (training_ && description_.dropout > 0)
-      inputs.back() = dropout(inputs.back(), description_.dropout);
-  }
+  for (const unsigned number : numbers)
+    inputs.push_back(dropped(lookup(*graph_, letters_, number)));
   forward_.start_new_sequence();
   backward_.start_new_sequence();
   for (std::size_t i = 0; i < inputs.size(); ++i) left[i] = forward_.add_input(inputs[i]);
@@ -163,9 +164,7 @@ std::vector<Expression> Segmenter::read(const Paragraph& paragraph, std::size_t 
   const std::size_t offset = first == 0 ? 1 : 0;
   for (std::size_t i = begin; i < end; ++i) {
     const std::size_t at = i - first + offset;
-    states.push_back(dynet::concatenate({left[at], right[at]}));
-    if (training_ && description_.dropout > 0)
-      states.back() = dropout(states.back(), description_.dropout);
+    states.push_back(dropped(dynet::concatenate({left[at], right[at]})));
   }
   return states;
 }

@@ -1,7 +1,5 @@
 #include "examples/nlp/annotate/text.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "dynet-like/base/utf8.h"
 #include "examples/nlp/common/text.h"
 
 namespace annotate {
@@ -48,7 +45,7 @@ bool is_blank(std::u32string_view letters) {
 /// A token in front of word number `word`. Throws LineError if MISC contradicts the form.
 Written token_of(const conllu::Sentence& sentence, std::size_t word, const std::string& form,
                  const std::string& misc) {
-  Written token{annotate::letters_of(form)};
+  Written token{code_points(form)};
   if (const auto text = attribute(misc, "SpacesInToken")) token.letters = unescaped(*text);
   if (const auto text = attribute(misc, "SpacesBefore")) token.before = unescaped(*text);
   if (const auto text = attribute(misc, "SpacesAfter"))
@@ -60,7 +57,7 @@ Written token_of(const conllu::Sentence& sentence, std::size_t word, const std::
     return letters;
   };
   if (is_blank(token.letters)) sentence.refuse(word, "the token (column 2, FORM) is blank");
-  if (without_spaces(token.letters) != without_spaces(annotate::letters_of(form)))
+  if (without_spaces(token.letters) != without_spaces(code_points(form)))
     sentence.refuse(word, "SpacesInToken (column 10, MISC) is not the form " + in_quotes(form));
   if (!is_blank(token.before) || (token.behind && !is_blank(*token.behind)))
     sentence.refuse(word, "expected white space in SpacesBefore and SpacesAfter (column 10, MISC)");
@@ -103,27 +100,6 @@ std::string Paragraph::text(std::size_t begin, std::size_t end) const {
   return utf8(std::u32string_view(letters).substr(begin, end - begin));
 }
 
-std::u32string letters_of(std::string_view text) {
-  std::u32string letters;
-  while (!text.empty()) {
-    const auto [code, bytes] = dynet::first_utf8_character(text);
-    if (bytes == 0) break;
-    letters += static_cast<char32_t>(code);
-    text.remove_prefix(bytes);
-  }
-  return letters;
-}
-
-std::string utf8(std::u32string_view letters) {
-  std::string text;
-  for (const char32_t letter : letters) {
-    std::array<utf8proc_uint8_t, 4> bytes;
-    const auto count = utf8proc_encode_char(static_cast<utf8proc_int32_t>(letter), bytes.data());
-    text.append(bytes.begin(), bytes.begin() + count);
-  }
-  return text;
-}
-
 bool is_space(char32_t letter) {
   return (letter >= 0x09 && letter <= 0x0d) || letter == 0x20 || letter == 0x85 || letter == 0xa0 ||
          letter == 0x1680 || (letter >= 0x2000 && letter <= 0x200a) || letter == 0x2028 ||
@@ -154,7 +130,7 @@ std::string escaped(std::u32string_view letters) {
 std::u32string unescaped(std::string_view text) {
   static const std::map<char32_t, char32_t> kEscapes = {
       {U's', U' '}, {U't', U'\t'}, {U'r', U'\r'}, {U'n', U'\n'}, {U'p', U'|'}, {U'\\', U'\\'}};
-  const std::u32string letters = letters_of(text);
+  const std::u32string letters = code_points(text);
   std::u32string result;
   for (std::size_t i = 0; i < letters.size(); ++i) {
     const bool escapes = letters[i] == U'\\' && i + 1 < letters.size();

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "examples/nlp/common/characters.h"
 #include "examples/nlp/common/conllu.h"
 
 namespace annotate {
@@ -33,9 +34,8 @@ struct Paragraph {
   std::string text(std::size_t begin, std::size_t end) const;
 };
 
-/// Code points of a valid UTF-8 text, and the reverse.
-std::u32string letters_of(std::string_view text);
-std::string utf8(std::u32string_view letters);
+using nlp::code_points;
+using nlp::utf8;
 
 /// True for white space: the properties White_Space of Unicode, and the byte order mark.
 bool is_space(char32_t letter);

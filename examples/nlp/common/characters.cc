@@ -1,5 +1,6 @@
 #include "examples/nlp/common/characters.h"
 
+#include "dynet-like/base/utf8.h"
 #include "dynet-like/io/dict.h"
 #include "examples/nlp/common/vocabulary.h"
 
@@ -22,6 +23,41 @@ std::vector<std::string> characters_of(std::string_view text) {
     characters.back() += c;
   }
   return characters;
+}
+
+std::u32string code_points(std::string_view text) {
+  std::u32string points;
+  while (!text.empty()) {
+    const auto [code, bytes] = dynet::first_utf8_character(text);
+    if (bytes == 0) break;
+    points += static_cast<char32_t>(code);
+    text.remove_prefix(bytes);
+  }
+  return points;
+}
+
+std::string utf8(std::u32string_view points) {
+  std::string text;
+  const auto put = [&](char32_t bits) { text += static_cast<char>(bits); };
+  for (const char32_t point : points) {
+    if (point < 0x80) {
+      put(point);
+      continue;
+    }
+    if (point < 0x800) {
+      put(0xC0 | point >> 6);
+    } else {
+      if (point < 0x10000) {
+        put(0xE0 | point >> 12);
+      } else {
+        put(0xF0 | point >> 18);
+        put(0x80 | (point >> 12 & 0x3F));
+      }
+      put(0x80 | (point >> 6 & 0x3F));
+    }
+    put(0x80 | (point & 0x3F));
+  }
+  return text;
 }
 
 std::vector<std::string> known_characters(const std::map<std::string, std::size_t>& counts) {

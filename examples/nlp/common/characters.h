@@ -12,6 +12,10 @@ namespace nlp {
 /// Splits UTF-8 text into characters, each as its bytes.
 std::vector<std::string> characters_of(std::string_view text);
 
+/// Code points of a text, up to the first byte that is not UTF-8; and their text.
+std::u32string code_points(std::string_view text);
+std::string utf8(std::u32string_view points);
+
 /// Characters with a vector: the unknown character, the boundary of a word, and all characters with
 /// a count of two or more, so that the unknown character is trained by the rare ones.
 std::vector<std::string> known_characters(const std::map<std::string, std::size_t>& counts);
