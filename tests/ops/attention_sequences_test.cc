@@ -1,6 +1,7 @@
 // Attention against the operations that it is made of, at the borders of its blocks, and against
 // itself in other company.
 #include "tests/ops/sequences.h"
+#include "tests/support/all_values.h"
 
 namespace attention_sequences_test {
 
@@ -80,10 +81,6 @@ double worst(const double* a, const double* b, std::size_t n) {
                         ? kInfinity
                         : std::abs(a[i] - b[i]) / std::max(1.0, std::abs(b[i])));
   return d;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 }  // namespace

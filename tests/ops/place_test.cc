@@ -4,6 +4,7 @@
 #include "dynet-like/ops/families.h"
 #include "dynet-like/run/executor.h"
 #include "tests/ops/cases.h"
+#include "tests/support/all_values.h"
 
 namespace place_test {
 
@@ -55,10 +56,6 @@ class Place {
   std::size_t n_;
   float* at_;
 };
-
-bool same_bits(const Floats& a, const Floats& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
 
 /// Results of a node's kernels, when all of their memory begins at this offset or near it.
 struct Made {
