@@ -161,6 +161,28 @@ TEST_CASE("annotate: every letter of a text is in one token, whatever a model kn
   }
 }
 
+TEST_CASE("annotate: a token that goes on in the next graph has the words of the whole token") {
+  const Treebank train =
+      treebank(std::string(kTree) + rows("1-2 don't/1 do/2 n't") + rows("1-2 won't/1 wo/2 n't"));
+  std::size_t split = 0;
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    CAPTURE(seed);
+    Model model(small(train), seed);
+    dynet::RandomStream random(seed);
+    Paragraph paragraph;
+    for (std::size_t i = 0; i < 8200; ++i)  // a graph ends after 8192 letters without white space
+      paragraph.letters += U"aAt.'n1"[random.bits(i) % 7];
+    ComputationGraph graph;
+    for (const Tokens& sentence : model.segmenter().segment(graph, paragraph))
+      for (const Token& token : sentence) {
+        if (token.words.empty()) continue;
+        ++split;
+        CHECK(nlp::join(token.words, "") == paragraph.text(token.begin, token.end));
+      }
+  }
+  CHECK(split > 0);
+}
+
 TEST_CASE("annotate: white space in MISC, and where tokens are") {
   std::vector<Paragraph> paragraphs = {{U"  a b\t c|\\ d\n", {}}};
   paragraphs[0].sentences = {{{2, 3}, {4, 5}, {7, 10}}, {{11, 12}}};
