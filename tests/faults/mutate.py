@@ -166,8 +166,12 @@ class Trial:
         self.write(mutant.apply(self.source))
 
     def write(self, text):
+        """The file in the copy, among links to those of its folder, which it includes by their names alone."""
         file = self.copy / self.mutant.path
         file.parent.mkdir(parents=True, exist_ok=True)
+        for sibling in (ROOT / self.mutant.path).parent.glob("*.*"):
+            if sibling.name != file.name and not (file.parent / sibling.name).exists():
+                (file.parent / sibling.name).symlink_to(sibling)
         file.write_text(text)
 
     def compile(self, name):

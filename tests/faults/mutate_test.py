@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from builds import ROOT, Misfit
-from mutate import CAUGHT, EQUAL_FILE, SAME, SURVIVED, read_equal, report
+from mutate import CAUGHT, EQUAL_FILE, SAME, SURVIVED, Trial, read_equal, report
 from mutations import Mutant, mutants_of
 
 CPP = """\
@@ -72,6 +72,18 @@ class Mutants(unittest.TestCase):
     def test_a_line_that_is_another_by_now(self):
         with self.assertRaises(ValueError):
             Mutant("a.cc", 5, "if (n < 2)", "if (n > 2)", "operator").apply(CPP)
+
+
+class Copy(unittest.TestCase):
+    def test_files_of_its_folder_are_beside_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trial = Trial.__new__(Trial)
+            trial.mutant, trial.copy = Mutant("examples/nlp/tagger/commands.cc", 1, "", "", "statement"), pathlib.Path(folder)
+            for text in ("a", "b"):
+                trial.write(text)
+                self.assertEqual((trial.copy / trial.mutant.path).read_text(), text)
+            header = (trial.copy / trial.mutant.path).with_suffix(".h")
+            self.assertEqual(header.resolve(), ROOT / "examples/nlp/tagger/commands.h")
 
 
 class Equal(unittest.TestCase):
