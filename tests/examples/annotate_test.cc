@@ -50,13 +50,13 @@ const char* const kTree =
     "3\tsat\tsit\tVERB\tV\t_\t0\troot\t_\tSpaceAfter=No\n4\t.\t.\tPUNCT\tP\t_\t3\tpunct\t_\t_\n\n";
 
 Description small(const Treebank& train) {
-  ModelSettings settings;
+  Description chosen;
+  ModelSettings& settings = chosen.settings;
   for (unsigned* size : {&settings.word, &settings.character, &settings.hidden,
                          &settings.tree_hidden, &settings.mlp, &settings.arc, &settings.label})
     *size = 4;
-  SegmenterDescription segmenter;
-  segmenter.letter = segmenter.hidden = 4;
-  return describe(settings, segmenter, train);
+  chosen.segmenter.letter = chosen.segmenter.hidden = 4;
+  return describe(chosen, train);
 }
 
 }  // namespace
@@ -137,6 +137,7 @@ TEST_CASE("annotate: every letter of a text is in one token, whatever a model kn
       if (random.bits(all.size()) % 2) paragraph.letters += U" \r\n\n";
       all += paragraph.letters;
     }
+    segment(model, paragraphs);
     const Annotated found = annotate_text(model, paragraphs, "");
     std::string file;
     auto annotation = found.sentences.begin();
@@ -173,7 +174,8 @@ TEST_CASE("annotate: a token that goes on in the next graph has the words of the
     for (std::size_t i = 0; i < 8200; ++i)  // a graph ends after 8192 letters without white space
       paragraph.letters += U"aAt.'n1"[random.bits(i) % 7];
     ComputationGraph graph;
-    for (const Tokens& sentence : model.segmenter().segment(graph, paragraph))
+    const auto found = model.segmenter().segment(graph, {&paragraph, 1});
+    for (const Tokens& sentence : found[0])
       for (const Token& token : sentence) {
         if (token.words.empty()) continue;
         ++split;
@@ -181,6 +183,32 @@ TEST_CASE("annotate: a token that goes on in the next graph has the words of the
       }
   }
   CHECK(split > 0);
+}
+
+TEST_CASE("annotate: a paragraph is cut in the same way in any company") {
+  const Treebank train =
+      treebank(std::string(kTree) + rows("1-2 don't/1 do/2 n't") + rows("1-2 won't/1 wo/2 n't"));
+  Model model(small(train), 1);
+  std::vector<Paragraph> paragraphs;
+  for (const std::size_t size : {50, 0, 7, 9000, 1, 8192, 300, 17000, 3}) {
+    paragraphs.emplace_back();
+    dynet::RandomStream random(size);
+    for (std::size_t i = 0; i < size; ++i)
+      paragraphs.back().letters += U"aA .'n"[random.bits(i) % 6];
+  }
+  ComputationGraph graph;
+  for (const Find find : {Find::kSentences, Find::kTokens}) {
+    const std::vector<std::vector<Tokens>> all = model.segmenter().segment(graph, paragraphs, find);
+    for (std::size_t i = 0; i < paragraphs.size(); ++i) {
+      CAPTURE(i);
+      CHECK(model.segmenter().segment(graph, {&paragraphs[i], 1}, find)[0] == all[i]);
+      if (find == Find::kTokens) CHECK(all[i].size() == (paragraphs[i].letters.empty() ? 0 : 1));
+      // The words of tokens that are given are those of tokens that are found.
+      Paragraph given = paragraphs[i];
+      given.sentences = all[i];
+      CHECK(model.segmenter().segment(graph, {&given, 1}, Find::kWords)[0] == all[i]);
+    }
+  }
 }
 
 TEST_CASE("annotate: white space in MISC, and where tokens are") {

@@ -15,6 +15,7 @@ namespace kingjames_test {
 
 using namespace nlp;
 using namespace tagger;
+using tagger::annotate;
 
 namespace {
 

@@ -8,7 +8,7 @@ namespace annotate {
 
 /// The command `run`: annotates text.
 std::unique_ptr<nlp::Command> run_command();
-/// The command `eval`: scores a saved model on a treebank, from its raw text.
+/// The command `eval`: scores a saved model on a treebank.
 std::unique_ptr<nlp::Command> eval_command();
 
 }  // namespace annotate

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "examples/nlp/annotate/text.h"
@@ -14,9 +15,6 @@
 namespace annotate {
 namespace {
 
-char32_t lower(char32_t letter) {
-  return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(letter)));
-}
 char32_t upper(char32_t letter) {
   return static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(letter)));
 }
@@ -28,7 +26,7 @@ std::optional<std::u32string> in_case(char kind, std::u32string word) {
       return word;
     case 'l':
     case 't':
-      std::transform(word.begin(), word.end(), word.begin(), lower);
+      word = lower_case(std::move(word));
       if (kind == 't' && !word.empty()) word[0] = upper(word[0]);
       return word;
     case 'u':

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -69,6 +70,8 @@ void ModelSettings::check() const {
 }
 
 void Description::check() const {
+  require(std::none_of(treebank.begin(), treebank.end(), [](char c) { return c == '\n'; }),
+          "the name of its treebank has several lines");
   settings.check();
   segmenter.check();
   require_known_texts("words", words);
@@ -78,11 +81,11 @@ void Description::check() const {
   require_texts("labels", labels, 0);
 }
 
-Description describe(const ModelSettings& settings, const SegmenterDescription& segmenter,
-                     const Treebank& train) {
+Description describe(const Description& chosen, const Treebank& train) {
   Description description;
-  description.settings = settings;
-  description.segmenter = describe(segmenter, train.paragraphs);
+  description.treebank = chosen.treebank;
+  description.settings = chosen.settings;
+  description.segmenter = describe(chosen.segmenter, train.paragraphs);
   Collector words;
   std::array<std::map<std::string, std::size_t>, kOutputs> counts;
   std::set<std::string> labels;
@@ -246,6 +249,26 @@ Expression Model::loss(const Encoded& sentence) {
   return losses.empty() ? dynet::input(*graph_, 0.0f) : sum(losses);
 }
 
+void Model::look_up(const std::string& word, const std::vector<float>& upos_scores,
+                    Columns& columns) const {
+  const auto score = [&](const Lexicon::Entry& entry) {
+    if (entry.upos == "_" || upos_scores.empty() || !classes_[kUpos].contains(entry.upos))
+      return -std::numeric_limits<float>::infinity();
+    return upos_scores[static_cast<std::size_t>(classes_[kUpos].convert(entry.upos))];
+  };
+  const Lexicon::Entry* best = nullptr;
+  for (const Lexicon::Entry& entry : lexicon_->of(word)) {
+    // Of the same part of speech, an entry with the predicted lemma is taken.
+    if (!best || std::pair(score(*best), best->lemma == columns[kLemma]) <
+                     std::pair(score(entry), entry.lemma == columns[kLemma]))
+      best = &entry;
+  }
+  if (!best) return;
+  for (const auto& [output, text] :
+       {std::pair(kUpos, &best->upos), {kLemma, &best->lemma}, {kFeats, &best->feats}})
+    if (*text != "_") columns[output] = *text;
+}
+
 std::vector<Annotation> Model::annotate(dynet::ComputationGraph& graph,
                                         std::span<const std::vector<std::string>> sentences) {
   graph.clear();
@@ -267,18 +290,24 @@ std::vector<Annotation> Model::annotate(dynet::ComputationGraph& graph,
     Annotation& sentence = found[s];
     sentence.words = sentences[s];
     for (const std::string& word : sentence.words) {
+      Columns columns;
+      std::vector<float> upos_scores;
       for (std::size_t output = 0; output < kOutputs; ++output) {
         std::size_t best = 0;
         if (predicts(output)) {
-          const std::vector<float> values = as_vector((node++)->value());
+          std::vector<float> values = as_vector((node++)->value());
           require_scores(values);
           best = static_cast<std::size_t>(std::max_element(values.begin(), values.end()) -
                                           values.begin());
+          if (output == kUpos) upos_scores = std::move(values);
         }
-        std::string text = description_.classes[output][best];
-        if (output == kLemma && text != "_") text = apply_edit_script(text, word).value_or(word);
-        sentence.columns[output].push_back(std::move(text));
+        columns[output] = description_.classes[output][best];
       }
+      if (std::string& lemma = columns[kLemma]; lemma != "_")
+        lemma = apply_edit_script(lemma, word).value_or(word);
+      if (lexicon_) look_up(word, upos_scores, columns);
+      for (std::size_t output = 0; output < kOutputs; ++output)
+        sentence.columns[output].push_back(std::move(columns[output]));
     }
     if (!trees_) continue;
     sentence.heads = arcs[s].heads;

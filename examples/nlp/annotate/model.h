@@ -9,6 +9,7 @@
 
 #include "dynet-like/dynet.h"
 #include "dynet-like/io/dict.h"
+#include "examples/nlp/annotate/lexicon.h"
 #include "examples/nlp/annotate/segmenter.h"
 #include "examples/nlp/annotate/settings.h"
 #include "examples/nlp/common/characters.h"
@@ -28,6 +29,8 @@ struct Encoded {
   std::size_t size() const { return words.size(); }
 };
 
+/// Columns of a word, by output.
+using Columns = std::array<std::string, kOutputs>;
 /// Predictions for the words of a sentence.
 using Annotation = Sentence;
 
@@ -51,6 +54,8 @@ class Model : public nlp::DescribedModel<Description> {
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   /// Negative log-likelihood of the columns and of the tree.
   dynet::Expression loss(const Encoded& sentence);
+  /// Words whose analyses are not to be predicted; null for none. It must outlive the model.
+  void set_lexicon(const Lexicon* lexicon) { lexicon_ = lexicon; }
   /// Annotates sentences in one graph, which is cleared first.
   std::vector<Annotation> annotate(dynet::ComputationGraph& graph,
                                    std::span<const std::vector<std::string>> sentences);
@@ -69,6 +74,10 @@ class Model : public nlp::DescribedModel<Description> {
   /// Scores of the classes of an output for one word.
   dynet::Expression scores(const States& states, std::size_t word, std::size_t output) const;
   bool predicts(std::size_t output) const { return description_.classes[output].size() > 1; }
+  /// Replaces the columns of a word that the lexicon has an analysis of; of several it takes the
+  /// one whose UPOS has the best score.
+  void look_up(const std::string& word, const std::vector<float>& upos_scores,
+               Columns& columns) const;
 
   dynet::Dict words_, characters_, labels_;
   std::array<dynet::Dict, kOutputs> classes_;
@@ -79,6 +88,7 @@ class Model : public nlp::DescribedModel<Description> {
   std::array<dynet::Parameter, kOutputs> weights_, biases_;
   dynet::Parameter mlp_weight_, mlp_bias_, root_;
   std::optional<parser::ArcScorer> trees_;
+  const Lexicon* lexicon_ = nullptr;
   // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   bool training_ = false;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "examples/nlp/annotate/rows.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::size_t kTogether = 32;   ///< sentences in a graph
 constexpr std::size_t kLong = 200;      ///< words of a sentence that is alone in its graph
 constexpr std::size_t kLongest = 1000;  ///< tokens; all pairs of words are scored
+constexpr std::size_t kLetters = 8192;  ///< of paragraphs that are cut together
 
 /// The letters with runs of white space as single spaces.
 std::string with_single_spaces(std::u32string_view letters) {
@@ -71,12 +73,18 @@ std::vector<conllu::Sentence> rows_of(const Annotated& annotated, const std::str
 
 }  // namespace
 
-void segment(Model& model, std::vector<Paragraph>& paragraphs, const std::string& name) {
-  std::vector<std::vector<Tokens>> found = predict_in_parts(
-      model, paragraphs, 1, name, "paragraphs",
-      [](Model& mine, dynet::ComputationGraph& graph, std::span<const Paragraph> one) {
-        return std::vector<std::vector<Tokens>>{mine.segmenter().segment(graph, one[0])};
-      });
+void segment(Model& model, std::vector<Paragraph>& paragraphs, Find find) {
+  std::vector<std::span<const Paragraph>> groups;
+  for (std::size_t first = 0, last, letters; first < paragraphs.size(); first = last) {
+    for (last = first, letters = 0; last < paragraphs.size() && letters < kLetters; ++last)
+      letters += paragraphs[last].letters.size();
+    groups.push_back(std::span<const Paragraph>(paragraphs).subspan(first, last - first));
+  }
+  std::vector<std::vector<Tokens>> found =
+      predict_in_parts(model, groups, 1, "", "",
+                       [&](Model& mine, dynet::ComputationGraph& graph, const auto& group) {
+                         return mine.segmenter().segment(graph, group[0], find);
+                       });
   std::size_t cut = 0;
   for (std::size_t i = 0; i < paragraphs.size(); ++i) {
     paragraphs[i].sentences.clear();
@@ -94,26 +102,70 @@ void segment(Model& model, std::vector<Paragraph>& paragraphs, const std::string
          with_commas(kLongest) + " tokens and " + (cut == 1 ? "is" : "are") + " cut");
 }
 
+namespace {
+
+/// Joins the annotations of pieces of a sentence: the roots of later pieces depend on that of the
+/// first.
+Annotation joined(std::span<const Annotation> pieces) {
+  Annotation whole = pieces[0];
+  const auto append = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  const auto root = std::find(whole.heads.begin(), whole.heads.end(), 0u) - whole.heads.begin() + 1;
+  for (const Annotation& piece : pieces.subspan(1)) {
+    const auto before = static_cast<unsigned>(whole.size());
+    append(whole.words, piece.words);
+    for (std::size_t output = 0; output < kOutputs; ++output)
+      append(whole.columns[output], piece.columns[output]);
+    for (std::size_t i = 0; i < piece.heads.size(); ++i) {
+      const bool is_root = piece.heads[i] == 0;
+      whole.heads.push_back(is_root ? static_cast<unsigned>(root) : piece.heads[i] + before);
+      whole.labels.push_back(is_root ? "parataxis" : piece.labels[i]);
+    }
+  }
+  return whole;
+}
+
+}  // namespace
+
 std::vector<Annotation> annotate_words(Model& model,
-                                       const std::vector<std::vector<std::string>>& sentences,
+                                       const std::vector<std::vector<std::string>>& whole,
                                        const std::string& name) {
+  std::vector<std::vector<std::string>> sentences;  // none of them longer than kLongest
+  for (const std::vector<std::string>& words : whole) {
+    for (std::size_t begin = 0; begin == 0 || begin < words.size(); begin += kLongest) {
+      const auto first = words.begin() + static_cast<std::ptrdiff_t>(begin);
+      const std::size_t count = std::min(kLongest, words.size() - begin);
+      sentences.emplace_back(first, first + static_cast<std::ptrdiff_t>(count));
+    }
+  }
   std::vector<std::size_t> sizes;
   for (const std::vector<std::string>& words : sentences) sizes.push_back(words.size());
-  return predict_by_size(
+  std::vector<Annotation> found = predict_by_size(
       model, sizes, kTogether, name, "sentences",
       [&](Model& mine, dynet::ComputationGraph& graph, std::span<const std::size_t> places) {
-        std::vector<Annotation> found;
+        std::vector<Annotation> annotations;
         std::vector<std::vector<std::string>> together;
         for (const std::size_t place : places) {
           if (sizes[place] > kLong)
-            found.push_back(mine.annotate(graph, {&sentences[place], 1})[0]);
+            annotations.push_back(mine.annotate(graph, {&sentences[place], 1})[0]);
           else
             together.push_back(sentences[place]);  // behind the long ones
         }
         if (!together.empty())
-          for (Annotation& each : mine.annotate(graph, together)) found.push_back(std::move(each));
-        return found;
+          for (Annotation& each : mine.annotate(graph, together))
+            annotations.push_back(std::move(each));
+        return annotations;
       });
+  if (found.size() == whole.size()) return found;
+  std::vector<Annotation> all;
+  std::size_t first = 0;
+  for (const std::vector<std::string>& words : whole) {
+    const std::size_t pieces = std::max<std::size_t>(1, (words.size() + kLongest - 1) / kLongest);
+    all.push_back(joined(std::span(found).subspan(first, pieces)));
+    first += pieces;
+  }
+  return all;
 }
 
 std::vector<std::string> words_of(const Paragraph& paragraph, const Tokens& sentence) {
@@ -155,8 +207,13 @@ std::string text_of(const Paragraph& paragraph, const Tokens& sentence) {
   return with_single_spaces(std::u32string_view(paragraph.letters).substr(begin, end - begin));
 }
 
+void remove_multiwords(std::vector<Paragraph>& paragraphs) {
+  for (Paragraph& paragraph : paragraphs)
+    for (Tokens& sentence : paragraph.sentences)
+      for (Token& token : sentence) token.words.clear();
+}
+
 Annotated annotate_text(Model& model, std::vector<Paragraph> paragraphs, const std::string& name) {
-  segment(model, paragraphs, "");
   std::vector<std::vector<std::string>> sentences;
   for (const Paragraph& paragraph : paragraphs)
     for (const Tokens& sentence : paragraph.sentences)
@@ -176,10 +233,16 @@ void Report::print(std::ostream& out) const {
   nlp::print(scores, out);
 }
 
-Report evaluate(Model& model, const Treebank& treebank, const std::string& name) {
-  const Annotated annotated = annotate_text(model, treebank.paragraphs, name);
-  return {name, treebank.rows.size(), treebank.words(),
-          conll18_scores(treebank.rows, rows_of(annotated, "the annotated " + name))};
+Report evaluate(Model& model, const Treebank& treebank, const std::string& name, Given given) {
+  std::vector<conllu::Sentence> rows = treebank.rows;
+  if (given == Given::kText) {
+    std::vector<Paragraph> paragraphs = treebank.paragraphs;
+    segment(model, paragraphs);
+    rows = rows_of(annotate_text(model, std::move(paragraphs), name), "the annotated " + name);
+  } else {
+    fill(model, rows, {given == Given::kWords, true}, name);
+  }
+  return {name, treebank.rows.size(), treebank.words(), conll18_scores(treebank.rows, rows)};
 }
 
 }  // namespace annotate

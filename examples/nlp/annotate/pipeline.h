@@ -12,12 +12,15 @@
 
 namespace annotate {
 
-/// Cuts paragraphs, whatever their sentences are, into those that the model finds; cuts sentences
-/// of more than 1,000 tokens, with a warning. A progress bar is titled `name`, unless it is empty.
-void segment(Model& model, std::vector<Paragraph>& paragraphs, const std::string& name);
+/// Sets the sentences of paragraphs to those that the model finds, see Segmenter::segment; cuts
+/// sentences of more than 1,000 tokens, with a warning.
+void segment(Model& model, std::vector<Paragraph>& paragraphs, Find find = Find::kSentences);
+/// Makes every token a word.
+void remove_multiwords(std::vector<Paragraph>& paragraphs);
 
-/// Annotates the words of sentences, 32 of similar length in a graph. A progress bar is titled
-/// `name`, unless it is empty.
+/// Annotates the words of sentences, 32 of similar length in a graph. One of more than 1,000 words
+/// is annotated in pieces, whose trees are joined. A progress bar is titled `name`, unless it is
+/// empty.
 std::vector<Annotation> annotate_words(Model& model,
                                        const std::vector<std::vector<std::string>>& sentences,
                                        const std::string& name);
@@ -41,10 +44,12 @@ struct Annotated {
   std::vector<Paragraph> paragraphs;
   std::vector<Annotation> sentences;
 };
-/// Annotates raw text.
+/// Annotates text that is cut into sentences and words.
 Annotated annotate_text(Model& model, std::vector<Paragraph> paragraphs, const std::string& name);
 
-/// Scores of a treebank that is annotated from its raw text.
+/// Part of a treebank that is given; all else is predicted.
+enum class Given { kText, kWords, kTags };
+/// Scores of a treebank that is annotated anew.
 struct Report {
   std::string name;
   std::size_t sentences = 0, words = 0;
@@ -54,6 +59,7 @@ struct Report {
   nlp::Counts counts() const { return {{"sentences", sentences}, {"words", words}}; }
   void print(std::ostream& out) const;
 };
-Report evaluate(Model& model, const Treebank& treebank, const std::string& name);
+Report evaluate(Model& model, const Treebank& treebank, const std::string& name,
+                Given given = Given::kText);
 
 }  // namespace annotate

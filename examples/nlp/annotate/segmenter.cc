@@ -49,10 +49,21 @@ Kind kind_of(char32_t letter) {
   }
 }
 
+/// Letters that are read on either side of those that are cut.
+constexpr std::size_t kContext = 40;
 /// Letters cut in one graph.
 constexpr std::size_t kPart = 8192;
 /// Letters of a sequence, besides the context.
 constexpr std::size_t kSequence = 256;
+
+/// End of the part of a text that is cut in one graph: a space where there is one.
+std::size_t end_of_part(const std::u32string& letters, std::size_t begin) {
+  const std::size_t end = begin + kPart;
+  if (end >= letters.size()) return letters.size();
+  for (std::size_t i = end; i > begin; --i)
+    if (is_space(letters[i - 1])) return i;
+  return end;
+}
 
 /// Computes nodes, of which some may be missing, all in batches.
 void compute(const std::vector<Expression>& nodes) {
@@ -141,11 +152,10 @@ unsigned Segmenter::number_of(char32_t letter) const {
 }
 
 std::vector<Expression> Segmenter::read(const Paragraph& paragraph, std::size_t begin,
-                                        std::size_t end, std::size_t left_context,
-                                        std::size_t right_context) {
+                                        std::size_t end) {
   const std::size_t size = paragraph.letters.size();
-  const std::size_t first = begin < left_context ? 0 : begin - left_context;
-  const std::size_t last = std::min(size, end + right_context);
+  const std::size_t first = begin < kContext ? 0 : begin - kContext;
+  const std::size_t last = std::min(size, end + kContext);
   const auto dropped = [&](const Expression& x) {
     return parser::dropped(x, description_.dropout, training_);
   };
@@ -177,104 +187,142 @@ Expression Segmenter::script_scores(const Expression& state) const {
   return dynet::affine_transform({script_bias_node_, script_weight_node_, state});
 }
 
-Expression Segmenter::loss(const Paragraph& paragraph, std::size_t sentence, std::size_t left,
-                           std::size_t right) {
-  const Tokens& tokens = paragraph.sentences[sentence];
-  const std::size_t begin = tokens.front().begin, end = tokens.back().end;
-  const std::vector<Expression> states = read(paragraph, begin, end, left, right);
+Expression Segmenter::loss(const Paragraph& paragraph, std::size_t begin, std::size_t end) {
+  const std::vector<Expression> states = read(paragraph, begin, end);
   std::vector<End> ends(end - begin, End::kNothing);
   std::vector<Expression> losses;
-  for (const Token& token : tokens) {
-    ends[token.end - 1 - begin] = token.end == end ? End::kSentence : End::kToken;
-    if (scripts_.empty()) continue;
-    unsigned script = 0;
-    if (!token.words.empty()) {
-      const auto found =
-          scripts_.find(split_script(paragraph.text(token.begin, token.end), token.words));
-      if (found == scripts_.end()) continue;
-      script = found->second;
+  for (const Tokens& sentence : paragraph.sentences) {
+    if (sentence.back().end <= begin || sentence.front().begin >= end) continue;
+    for (const Token& token : sentence) {
+      if (token.end <= begin || token.end > end) continue;
+      const std::size_t last = token.end - 1 - begin;
+      ends[last] = token.end == sentence.back().end ? End::kSentence : End::kToken;
+      if (scripts_.empty()) continue;
+      unsigned script = 0;
+      if (!token.words.empty()) {
+        const auto found =
+            scripts_.find(split_script(paragraph.text(token.begin, token.end), token.words));
+        if (found == scripts_.end()) continue;
+        script = found->second;
+      }
+      losses.push_back(pickneglogsoftmax(script_scores(states[last]), script));
     }
-    losses.push_back(pickneglogsoftmax(script_scores(states[token.end - 1 - begin]), script));
   }
   for (std::size_t i = 0; i < ends.size(); ++i) {
     if (is_space(paragraph.letters[begin + i])) continue;
     losses.push_back(pickneglogsoftmax(end_scores(states[i]), static_cast<unsigned>(ends[i])));
   }
-  return sum(losses);
+  return losses.empty() ? dynet::input(*graph_, 0.0f) : sum(losses);
 }
 
-std::size_t Segmenter::end_of_part(const std::u32string& letters, std::size_t begin) {
-  const std::size_t end = begin + kPart;
-  if (end >= letters.size()) return letters.size();
-  for (std::size_t i = end; i > begin; --i)
-    if (is_space(letters[i - 1])) return i;
-  return end;
-}
-
-std::vector<Tokens> Segmenter::segment(dynet::ComputationGraph& graph, const Paragraph& whole) {
+Segmenter::Cut Segmenter::begin_cut(const Paragraph& paragraph, Find find) {
   // In training there is no white space at the ends of a paragraph.
-  const std::u32string& all = whole.letters;
+  const std::u32string& all = paragraph.letters;
   const auto text = std::find_if_not(all.begin(), all.end(), is_space);
   const auto behind = std::find_if_not(all.rbegin(), all.rend(), is_space).base();
   if (text >= behind) return {};
-  const Paragraph paragraph{std::u32string(text, behind), {}};
-  const std::size_t offset = static_cast<std::size_t>(text - all.begin());
-  const std::u32string& letters = paragraph.letters;
-  std::vector<Tokens> sentences;
-  bool in_sentence = false, in_token = false;
-  for (std::size_t begin = 0, end; begin < letters.size(); begin = end) {
-    end = end_of_part(letters, begin);
-    graph.clear();
-    begin_graph(graph, false);
-    std::vector<Expression> states, scores(end - begin);
-    for (std::size_t at = begin; at < end; at += kSequence) {
-      const std::vector<Expression> some = read(paragraph, at, std::min(end, at + kSequence));
-      states.insert(states.end(), some.begin(), some.end());
-    }
-    for (std::size_t i = begin; i < end; ++i)
-      if (!is_space(letters[i])) scores[i - begin] = end_scores(states[i - begin]);
-    compute(scores);
-    for (std::size_t i = begin; i < end; ++i) {
-      if (is_space(letters[i])) {
-        in_token = in_token && description_.spaces_within;
-        continue;
-      }
-      if (!in_sentence) sentences.emplace_back();
-      Tokens& tokens = sentences.back();
-      if (!in_token) tokens.push_back({i, i});
-      tokens.back().end = i + 1;
-      const auto what = static_cast<End>(best_of(scores[i - begin]));
-      in_token = what == End::kNothing;
-      in_sentence = what != End::kSentence;
-    }
-    if (!scripts_.empty()) split_tokens(paragraph, states, begin, sentences);
-  }
-  for (Tokens& sentence : sentences)
-    for (Token& token : sentence) token.begin += offset, token.end += offset;
-  return sentences;
+  Cut cut{{std::u32string(text, behind), {}}, static_cast<std::size_t>(text - all.begin())};
+  if (find != Find::kWords) return cut;
+  cut.paragraph.sentences = paragraph.sentences;
+  for (Tokens& sentence : cut.paragraph.sentences)
+    for (Token& token : sentence) token.begin -= cut.offset, token.end -= cut.offset;
+  return cut;
 }
 
-void Segmenter::split_tokens(const Paragraph& paragraph, const std::vector<Expression>& states,
-                             std::size_t begin, std::vector<Tokens>& sentences) const {
-  std::vector<Token*> tokens;  // that end in this part
-  std::vector<Expression> scores;
-  for (auto sentence = sentences.rbegin(); sentence != sentences.rend(); ++sentence) {
-    for (auto token = sentence->rbegin(); token != sentence->rend(); ++token) {
-      if (token->end <= begin) break;
-      tokens.push_back(&*token);
-      scores.push_back(script_scores(states[token->end - 1 - begin]));
+void Segmenter::read_next(Cut& cut, Find find) {
+  const std::u32string& letters = cut.paragraph.letters;
+  cut.begin = cut.end;
+  cut.end = end_of_part(letters, cut.begin);
+  cut.states.clear();
+  cut.scores.assign(cut.end - cut.begin, {});
+  for (std::size_t at = cut.begin; at < cut.end; at += kSequence) {
+    const std::vector<Expression> some = read(cut.paragraph, at, std::min(cut.end, at + kSequence));
+    cut.states.insert(cut.states.end(), some.begin(), some.end());
+  }
+  for (std::size_t i = 0; i < cut.scores.size() && find != Find::kWords; ++i)
+    if (!is_space(letters[cut.begin + i])) cut.scores[i] = end_scores(cut.states[i]);
+}
+
+void Segmenter::cut_tokens(Cut& cut, Find find) const {
+  std::vector<Tokens>& sentences = cut.paragraph.sentences;
+  for (std::size_t i = cut.begin; i < cut.end; ++i) {
+    if (is_space(cut.paragraph.letters[i])) {
+      cut.in_token = cut.in_token && description_.spaces_within;
+      continue;
     }
-    if (sentence->front().begin < begin) break;
+    if (!cut.in_sentence) sentences.emplace_back();
+    Tokens& tokens = sentences.back();
+    if (!cut.in_token) tokens.push_back({i, i});
+    tokens.back().end = i + 1;
+    const auto what = static_cast<End>(best_of(cut.scores[i - cut.begin]));
+    cut.in_token = what == End::kNothing;
+    cut.in_sentence = what != End::kSentence || find == Find::kTokens;
+  }
+}
+
+void Segmenter::split_tokens(std::span<Cut> cuts) const {
+  struct Found {
+    Token* token;
+    const Cut* cut;
+  };
+  std::vector<Found> found;
+  std::vector<Expression> scores;
+  for (Cut& cut : cuts) {
+    for (Tokens& sentence : cut.paragraph.sentences) {
+      if (sentence.back().end <= cut.begin) continue;
+      for (Token& token : sentence) {
+        if (token.end <= cut.begin || token.end > cut.end) continue;
+        found.push_back({&token, &cut});
+        scores.push_back(script_scores(cut.states[token.end - 1 - cut.begin]));
+      }
+    }
   }
   compute(scores);
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
     // Also clears the words of a token that went on behind the part before.
     const unsigned script = best_of(scores[i]);
-    tokens[i]->words.clear();
+    Token& token = *found[i].token;
+    token.words.clear();
     if (script > 0)
-      tokens[i]->words = apply_split_script(description_.scripts[script - 1],
-                                            paragraph.text(tokens[i]->begin, tokens[i]->end));
+      token.words = apply_split_script(description_.scripts[script - 1],
+                                       found[i].cut->paragraph.text(token.begin, token.end));
   }
+}
+
+std::vector<std::vector<Tokens>> Segmenter::segment(dynet::ComputationGraph& graph,
+                                                    std::span<const Paragraph> paragraphs,
+                                                    Find find) {
+  std::vector<Cut> cuts;
+  for (const Paragraph& paragraph : paragraphs) cuts.push_back(begin_cut(paragraph, find));
+  const auto is_done = [&](std::size_t i) {
+    return cuts[i].end == cuts[i].paragraph.letters.size();
+  };
+  for (std::size_t first = 0, last; first < cuts.size(); first = last) {
+    last = first;
+    graph.clear();
+    begin_graph(graph, false);
+    std::vector<Expression> scores;
+    for (std::size_t letters = 0; last < cuts.size() && letters < kPart;) {
+      Cut& cut = cuts[last];
+      if (!is_done(last)) read_next(cut, find);
+      letters += cut.scores.size();
+      scores.insert(scores.end(), cut.scores.begin(), cut.scores.end());
+      if (!is_done(last)) break;  // the rest of it comes into the next graph
+      ++last;
+    }
+    const std::span<Cut> together(&cuts[first], std::min(last + 1, cuts.size()) - first);
+    compute(scores);
+    for (Cut& cut : together)
+      if (find != Find::kWords) cut_tokens(cut, find);
+    if (!scripts_.empty()) split_tokens(together);
+  }
+  std::vector<std::vector<Tokens>> found;
+  for (Cut& cut : cuts) {
+    for (Tokens& sentence : cut.paragraph.sentences)
+      for (Token& token : sentence) token.begin += cut.offset, token.end += cut.offset;
+    found.push_back(std::move(cut.paragraph.sentences));
+  }
+  return found;
 }
 
 }  // namespace annotate

@@ -2,6 +2,7 @@
 
 #include <boost/serialization/version.hpp>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,6 +33,10 @@ struct SegmenterDescription {
 /// Collects letters and scripts; the sizes are those of `sizes`.
 SegmenterDescription describe(SegmenterDescription sizes, const std::vector<Paragraph>& train);
 
+/// Units that are found in a text. What is larger is given: with kTokens each paragraph is a
+/// sentence, with kWords it has its sentences and tokens.
+enum class Find { kSentences, kTokens, kWords };
+
 /// Cuts text into sentences, tokens and words: a bidirectional LSTM over the letters says of each
 /// whether a token, or a sentence, ends with it (Straka, Hajic and Strakova, LREC 2016), and of the
 /// last letter of a token which rule splits it into words.
@@ -42,18 +47,17 @@ class Segmenter {
   /// Declares the parameters in an empty graph.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
 
-  /// Negative log-likelihood of the cuts of one sentence of a paragraph, read with so many letters
-  /// around it; summed over the letters. The numbers must be random: the distance from the end of
-  /// the letters that are read would say where the sentence ends.
-  dynet::Expression loss(const Paragraph& paragraph, std::size_t sentence, std::size_t left,
-                         std::size_t right);
+  /// Negative log-likelihood of the cuts of a paragraph behind its letters [begin, end), summed.
+  /// The limits must not depend on where sentences end, since the model sees where a text is cut
+  /// off.
+  dynet::Expression loss(const Paragraph& paragraph, std::size_t begin, std::size_t end);
 
-  /// Cuts a paragraph, whatever its sentences are; clears the graph first, before each of the parts
-  /// in which a long paragraph is read.
-  std::vector<Tokens> segment(dynet::ComputationGraph& graph, const Paragraph& paragraph);
-
-  /// Letters that are read on either side of those that are cut.
-  static constexpr std::size_t kContext = 40;
+  /// Finds the sentences of paragraphs, tokens, and the words of each token; see Find. Clears the
+  /// graph first, before each of the parts in which long texts are read. A paragraph is cut in the
+  /// same way in any company.
+  std::vector<std::vector<Tokens>> segment(dynet::ComputationGraph& graph,
+                                           std::span<const Paragraph> paragraphs,
+                                           Find find = Find::kSentences);
 
  private:
   /// Unit that ends with a letter.
@@ -63,15 +67,24 @@ class Segmenter {
   unsigned number_of(char32_t letter) const;
   /// States of the letters [begin, end).
   std::vector<dynet::Expression> read(const Paragraph& paragraph, std::size_t begin,
-                                      std::size_t end, std::size_t left_context = kContext,
-                                      std::size_t right_context = kContext);
+                                      std::size_t end);
   dynet::Expression end_scores(const dynet::Expression& state) const;
   dynet::Expression script_scores(const dynet::Expression& state) const;
-  /// End of the part of a text that is cut in one graph: a space where there is one.
-  static std::size_t end_of_part(const std::u32string& letters, std::size_t begin);
-  /// Splits the tokens that end behind letter `begin`, whose states begin there.
-  void split_tokens(const Paragraph& paragraph, const std::vector<dynet::Expression>& states,
-                    std::size_t begin, std::vector<Tokens>& sentences) const;
+  /// Text of a paragraph that is being cut, without white space at its ends.
+  struct Cut {
+    Paragraph paragraph;             ///< with the sentences that are found
+    std::size_t offset = 0;          ///< of its first letter
+    std::size_t begin = 0, end = 0;  ///< letters that are in the graph
+    bool in_sentence = false, in_token = false;
+    std::vector<dynet::Expression> states = {}, scores = {};  ///< of these letters
+  };
+  static Cut begin_cut(const Paragraph& paragraph, Find find);
+  /// Adds the next letters to the graph.
+  void read_next(Cut& cut, Find find);
+  /// Cuts the letters that are in the graph, whose scores are computed.
+  void cut_tokens(Cut& cut, Find find) const;
+  /// Splits the tokens that end in the letters that are in the graph.
+  void split_tokens(std::span<Cut> cuts) const;
 
   const SegmenterDescription& description_;
   std::unordered_map<char32_t, unsigned> numbers_;

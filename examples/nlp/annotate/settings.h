@@ -33,6 +33,7 @@ struct ModelSettings {
 
 /// Everything of a model except the weights; determines its shape.
 struct Description {
+  std::string treebank;  ///< name of the training data, for what the model writes
   ModelSettings settings;
   SegmenterDescription segmenter;
   /// Items with a vector; the first is the unknown one.
@@ -44,13 +45,12 @@ struct Description {
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
-    archive& settings& segmenter& words& characters& classes& labels& crossing;
+    archive& treebank& settings& segmenter& words& characters& classes& labels& crossing;
   }
   void check() const;  ///< see nlp::Checked
 };
 
-/// Collects all from the training data.
-Description describe(const ModelSettings& settings, const SegmenterDescription& segmenter,
-                     const Treebank& train);
+/// Collects all from the training data; the name and the sizes are those of `chosen`.
+Description describe(const Description& chosen, const Treebank& train);
 
 }  // namespace annotate

@@ -1,5 +1,7 @@
 #include "examples/nlp/annotate/text.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -105,6 +107,12 @@ bool is_space(char32_t letter) {
          letter == 0x1680 || (letter >= 0x2000 && letter <= 0x200a) || letter == 0x2028 ||
          letter == 0x2029 || letter == 0x202f || letter == 0x205f || letter == 0x3000 ||
          letter == 0xfeff;
+}
+
+std::u32string lower_case(std::u32string letters) {
+  for (char32_t& letter : letters)
+    letter = static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(letter)));
+  return letters;
 }
 
 std::string escaped(std::u32string_view letters) {

@@ -29,6 +29,7 @@ using Tokens = std::vector<Token>;
 struct Paragraph {
   std::u32string letters;
   std::vector<Tokens> sentences;  ///< empty for text that is not cut yet
+  bool continues = false;         ///< true: goes on with the paragraph before, in a new sentence
 
   /// Text of letters [begin, end) as UTF-8.
   std::string text(std::size_t begin, std::size_t end) const;
@@ -39,6 +40,9 @@ using nlp::utf8;
 
 /// True for white space: the properties White_Space of Unicode, and the byte order mark.
 bool is_space(char32_t letter);
+
+/// The letters in lower case, each for itself.
+std::u32string lower_case(std::u32string letters);
 
 /// White space, and in MISC also `|`, as UDPipe writes them: `\s` for a space, `\t`, `\r`, `\n`,
 /// `\p` for `|` and `\\` for a backslash; and the reverse. Other white space, which UD does not

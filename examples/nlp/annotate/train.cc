@@ -1,5 +1,6 @@
 #include "examples/nlp/annotate/train.h"
 
+#include <filesystem>
 #include <iostream>
 
 #include "examples/nlp/common/model_training.h"
@@ -25,7 +26,10 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Treebank>& data)
       : ModelTraining(command, data, fingerprint_of, [&] {
-          return describe(command.description.settings, command.description.segmenter, data.train);
+          Description chosen = command.description;
+          if (chosen.treebank.empty())
+            chosen.treebank = std::filesystem::path(command.train).filename().string();
+          return describe(chosen, data.train);
         }) {
     const Description& description = model_.description();
     warn_if_single("tag", description.classes[kUpos], command.train);
@@ -54,16 +58,29 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
       for (unsigned& word : seen.words)
         if (random.uniform() < hide_[word]) word = 0;
       losses.push_back(model.loss(seen));
-      const Treebank::Place place = data_.train.places[sample];
-      const std::size_t left = random.below(2 * Segmenter::kContext + 1);
-      const std::size_t right = random.below(2 * Segmenter::kContext + 1);
-      losses.push_back(model.segmenter().loss(data_.train.paragraphs[place.paragraph],
-                                              place.sentence, left, right));
+      losses.push_back(segmentation_loss(model, data_.train.places[sample], random));
     }
     return learn_from(graph, losses, update);
   }
 
+  /// Letters of a sample from which the segmenter learns.
+  static constexpr std::size_t kWindow = 128;
+
+  /// Loss of the segmenter on a window that has some of a sentence's letters, all of them equally
+  /// often.
+  dynet::Expression segmentation_loss(Model& model, const Treebank::Place& place,
+                                      Random& random) const {
+    const Paragraph& paragraph = data_.train.paragraphs[place.paragraph];
+    const Tokens& sentence = paragraph.sentences[place.sentence];
+    const std::size_t first = sentence.front().begin, last = sentence.back().end;
+    const std::size_t end = first + 1 + random.below(last - first + kWindow - 1);
+    return model.segmenter().loss(paragraph, end < kWindow ? 0 : end - kWindow,
+                                  std::min(end, paragraph.letters.size()));
+  }
+
   std::string unit() const override { return "words"; }
+
+  float average() const override { return 0.999f; }
 
   double decisive(const Report& report) const override {
     const Conll18Scores& scores = report.scores;
@@ -118,6 +135,11 @@ TrainCommand::TrainCommand()
 }
 
 void TrainCommand::add_settings(Options& options) {
+  options.begin_group(kDataOptions);
+  options.add_of_data(
+      "--name", description.treebank,
+      "Name of the treebank and its release, which annotations say; else that of the "
+      "file");
   options.begin_group(kModelOptions);
   ModelSettings& m = description.settings;
   SegmenterDescription& s = description.segmenter;
@@ -140,6 +162,8 @@ void TrainCommand::add_settings(Options& options) {
 }
 
 void TrainCommand::run() {
+  if (description.treebank.find('\n') != std::string::npos)
+    throw UserError("--name has several lines");
   prepare_run(*this, Model::kProgram);
   const auto read = [&](const std::string& path) {
     return path.empty() ? Treebank() : read_treebank({path, text});

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "examples/nlp/common/command_line.h"
 #include "examples/nlp/common/files.h"
@@ -73,7 +74,9 @@ template <class Model>
 class LinesCommand : public ModelCommand<Model> {
  public:
   void run() final {
-    OutputFile out({"--output", output_}, files_read(this->saved_, {"--input", input_}));
+    std::vector<program::NamedFile> read = files_read(this->saved_, {"--input", input_});
+    for (const std::string& file : files_) read.push_back({"", file});
+    OutputFile out({"--output", output_}, read);
     write_lines(*this->load(), out);
     out.finish();
   }
@@ -87,6 +90,14 @@ class LinesCommand : public ModelCommand<Model> {
     app.add_option("FILE", input_, "The same as --input FILE")->excludes(named);
     add_encoding(app, text_);
   }
+  /// The same with any number of positional arguments.
+  void add_input_files(CLI::App& app, const std::string& help) {
+    begin_group(app, kDataOptions);
+    input_ = "-";
+    CLI::Option* const named = app.add_option("--input,-i", input_, help);
+    app.add_option("FILE", files_, "Files in place of --input")->excludes(named);
+    add_encoding(app, text_);
+  }
   /// Adds --output, by default standard output.
   void add_output(CLI::App& app, const std::string& help) {
     begin_group(app, kOutputOptions);
@@ -97,6 +108,7 @@ class LinesCommand : public ModelCommand<Model> {
   TextSource source() const { return {input_, text_}; }
 
   std::string input_, output_ = "-";
+  std::vector<std::string> files_;
   TextOptions text_;
 };
 

@@ -1,0 +1,236 @@
+// The forms of input and output of `annotate run`, and what `annotate eval` takes as given.
+
+#ifdef ANNOTATE_BINARY
+
+#include <nlohmann/json.hpp>
+
+#include "examples/nlp/common/text.h"
+#include "tests/examples/programs.h"
+#include "tests/support/catch.h"
+
+namespace annotate_run_test {
+
+namespace {
+
+using Json = nlohmann::json;
+using Lines = std::vector<std::string>;
+
+/// A folder with a model that has learned to split "don't".
+class Annotated : public ProgramFolder {
+ public:
+  Annotated() : ProgramFolder({"annotate", ANNOTATE_BINARY}) {
+    std::string data;
+    for (int i = 0; i < 60; ++i)
+      data += std::string(i % 2 ? "1\tCats\tcat\tNOUN" : "1\tDogs\tdog\tNOUN") +
+              "\tN\tNumber=Plur\t4\tnsubj\t_\t_\n"
+              "2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdo\tdo\tAUX\tA\t_\t4\taux\t_\t_\n"
+              "3\tn't\tnot\tPART\tP\t_\t4\tadvmod\t_\t_\n"
+              "4\tsleep\tsleep\tVERB\tV\t_\t0\troot\t_\tSpaceAfter=No\n"
+              "5\t.\t.\tPUNCT\t.\t_\t4\tpunct\t_\t_\n\n";
+    write("data", data);
+    must(
+        "p train --train data --model model --name 'Cats 1.0' --epochs 6 --learning-rate 0.02 "
+        "--letter-hidden 16 --word 8 --char 8 --hidden 8 --tree-hidden 8 --mlp 8 --arc 8 --label 8 "
+        "--dropout 0 --letter-dropout 0 --batch 4");
+  }
+
+  /// Lines that `run` prints of an input.
+  Lines run(const std::string& options, const std::string& input) const {
+    write("in", input);
+    return nlp::split_fields(must("p run -m model " + options + " in"), '\n');
+  }
+  /// ID, form, UPOS and MISC of each line that is no comment.
+  std::string rows(const std::string& options, const std::string& input) const {
+    std::string found;
+    for (const std::string& line : run(options, input)) {
+      const Lines f = nlp::split_fields(line, '\t');
+      if (f.size() == 10) found += f[0] + " " + f[1] + " " + f[3] + " " + f[9] + "/";
+    }
+    return found;
+  }
+  Lines comments(const std::string& options, const std::string& input) const {
+    Lines found;
+    for (const std::string& line : run(options, input))
+      if (!line.empty() && line[0] == '#') found.push_back(line);
+    return found;
+  }
+};
+
+std::string bare(const Lines& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += std::to_string(i + 1) + "\t" + words[i] + "\t_\t_\t_\t_\t_\t_\t_\t_\n";
+  return text + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("annotate run: the same words in every form of input") {
+  const Annotated folder;
+  const std::string words = "1 Cats NOUN _/2-3 don't _ _/2 do AUX _/3 n't PART _/4 sleep VERB ";
+  CHECK(folder.rows("", "Cats don't sleep.") == words + "SpaceAfter=No/5 . PUNCT SpaceAfter=No/");
+  CHECK(folder.rows("--ranges --input-format lines", "Cats don't sleep.\n") ==
+        "1 Cats NOUN TokenRange=0:4/2-3 don't _ TokenRange=5:10/2 do AUX _/3 n't PART _/"
+        "4 sleep VERB SpaceAfter=No|TokenRange=11:16/"
+        "5 . PUNCT SpacesAfter=\\n|TokenRange=16:17/");
+  CHECK(folder.rows("--input-format words", "Cats don't sleep .\n") == words + "_/5 . PUNCT _/");
+  CHECK(folder.rows("--input-format columns", "Cats\tx\ndon't\nsleep\n.\n") ==
+        words + "_/5 . PUNCT _/");
+  CHECK(folder.rows("--input-format conllu", bare({"Cats", "don't", "sleep", "."})) ==
+        words + "_/5 . PUNCT _/");
+  for (const char* const options : {"", "--input-format words", "--input-format conllu"}) {
+    const std::string input =
+        contains(options, "conllu") ? bare({"don't", "sleep"}) : "don't sleep\n";
+    CHECK_FALSE(contains(folder.rows(options + std::string(" --no-mwt"), input), "-"));
+  }
+}
+
+TEST_CASE("annotate run: comments name the model, documents, paragraphs and sentences") {
+  const Annotated folder;
+  const std::string first = "# generator = annotate " + std::string(dynet::version());
+  const std::string input = "Cats sleep.\nDogs sleep.\n\nCats sleep.";
+  CHECK(folder.comments("--input-format lines", input) ==
+        Lines{first, "# model = Cats 1.0", "# newdoc id = in", "# newpar", "# sent_id = 1",
+              "# text = Cats sleep.", "# sent_id = 2", "# text = Dogs sleep.", "# newpar",
+              "# sent_id = 3", "# text = Cats sleep."});
+  const Lines two = folder.comments("--input-format lines --output out in", input + "\n");
+  CHECK(two.empty());
+  CHECK(contains(folder.read("out"), "# newdoc id = in\n# newpar\n# sent_id = 4\n"));
+  // Without a file there is no document.
+  CHECK_FALSE(contains(folder.must("p run -m model < in"), "newdoc"));
+  // What CoNLL-U says stays.
+  const std::string own = "# newdoc id = d\n# sent_id = s\n# text = Cats\n";
+  CHECK(folder.comments("--input-format conllu", own + bare({"Cats"})) ==
+        Lines{first, "# model = Cats 1.0", "# newdoc id = d", "# sent_id = s", "# text = Cats"});
+}
+
+TEST_CASE("annotate run: fields of CoNLL-U that are filled stay, and ids are moved") {
+  const Annotated folder;
+  CHECK(folder.rows("--input-format conllu",
+                    "1\tCats\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n"
+                    "2.1\tx\t_\tX\t_\t_\t_\t_\t_\t_\n3-4\tsleep.\t_\t_\t_\t_\t_\t_\t_\tA=b\n"
+                    "3\tsleep\t_\t_\t_\t_\t_\t_\t_\t_\n4\t.\t_\t_\t_\t_\t_\t_\t_\t_\n\n") ==
+        "1 Cats NOUN _/2-3 don't _ _/2 do AUX _/3 n't PART _/3.1 x X _/4-5 sleep. _ A=b/"
+        "4 sleep VERB _/5 . PUNCT _/");
+  const Lines kept = folder.run("--input-format conllu",
+                                "1\tdon't\tmine\tX\t_\t_\t_\t_\t_\t_\n"
+                                "2\tsleep\t_\t_\t_\tA=B\t_\t_\t_\t_\n\n");
+  const auto fields = [&](std::size_t line) { return nlp::split_fields(kept[line], '\t'); };
+  const std::size_t at = kept.size() - 4;
+  CHECK(kept[at].rfind("1\tdon't\tmine\tX\t", 0) == 0);
+  CHECK(fields(at)[5] == "_");
+  CHECK(fields(at + 1)[2] == "sleep");
+  CHECK(fields(at + 1)[5] == "A=B");
+  CHECK(fields(at)[7] != "_");
+  const Lines tree =
+      folder.run("--input-format conllu",
+                 "1\tCats\t_\t_\t_\t_\t2\tx\t_\t_\n2\tsleep\t_\t_\t_\t_\t0\troot\t_\t_\n\n");
+  CHECK(contains(tree[tree.size() - 4], "\t2\tx\t"));
+}
+
+TEST_CASE("annotate run: sentences before an error are written") {
+  const Annotated folder;
+  const auto check = [&](const std::string& format, const std::string& input,
+                         const std::string& message) {
+    folder.write("in", input);
+    const Result result = folder.sh("p run -m model --input-format " + format + " in");
+    CHECK(result.code == kFailed);
+    CHECK(contains(result.out, "\tCats\t"));
+    CHECK(contains(result.err, message));
+  };
+  check("conllu", bare({"Cats"}) + "1\tx\n\n", "in:3: expected the 10 tab-separated columns");
+  check("conllu", bare({"Cats"}) + "1\ta\t_\t_\t_\t_\t_\t_\t_\tSpacesInToken=b\n\n",
+        "in:3: SpacesInToken (column 10, MISC) is not the form 'a'");
+  check("text", "Cats sleep.\n\n\xff\n", "in:3: ");
+  folder.refuses("p train --train data --model new --name 'a\nb'", kFailed,
+                 "--name has several lines");
+  folder.refuses("p run -m model --input-format x data", kFailed, "unknown input format 'x'");
+  folder.refuses("p run -m model --input-format words --ranges data", kFailed,
+                 "--ranges needs text");
+  folder.refuses("p run -m model --output data in data", kWrongUsage, "data");
+}
+
+TEST_CASE("annotate run: JSON has what CoNLL-U has") {
+  const Annotated folder;
+  const Lines lines = folder.run("--json --ranges", "Cats don't sleep.\n");
+  REQUIRE(lines.size() == 2);
+  const Json object = Json::parse(lines[0]);
+  CHECK(object.at("comments").back() == "# text = Cats don't sleep.");
+  const Json& cats = object.at("words").at(0);
+  CHECK(cats == Json::parse(R"({"id": 1, "form": "Cats", "lemma": "cat", "upos": "NOUN",
+      "xpos": "N", "feats": {"Number": "Plur"}, "head": 4, "deprel": "nsubj",
+      "misc": {"TokenRange": "0:4"}})"));
+  CHECK(object.at("words").size() == 5);
+  CHECK(object.at("multiword") == Json::parse(R"([{"first": 2, "last": 3, "form": "don't",
+      "misc": {"TokenRange": "5:10"}}])"));
+  // Heads of a file need not be numbers.
+  const std::string odd = "1\tCats\t_\tX\t_\tA\tx\tdep\t_\tB\n\n";
+  const Json kept = Json::parse(folder.run("--json --input-format conllu", odd)[0]);
+  CHECK(kept.at("words").at(0).at("head") == "x");
+  CHECK(kept.at("words").at(0).at("feats") == Json{{"A", true}});
+}
+
+TEST_CASE("annotate run: a lexicon takes precedence") {
+  const Annotated folder;
+  const auto sleep = [&](const std::string& lexicon, const std::string& form = "sleep") {
+    folder.write("lexicon", lexicon);
+    const Lines lines = folder.run("--input-format words --lexicon lexicon", "Cats " + form);
+    const Lines fields = nlp::split_fields(lines[lines.size() - 3], '\t');
+    return fields[2] + " " + fields[3] + " " + fields[5];
+  };
+  CHECK(sleep("# nothing\n\n") == "sleep VERB _");
+  CHECK(sleep("sleep\tNOUN\tnap\tNumber=Sing\n") == "nap NOUN Number=Sing");
+  CHECK(sleep("sleep\t_\tnap\n") == "nap VERB _");
+  CHECK(sleep("sleep\tNEW\t_\n") == "sleep NEW _");
+  // The model chooses among several.
+  CHECK(sleep("sleep\tNOUN\ta\nsleep\tVERB\tb\nsleep\tX\tc\n") == "b VERB _");
+  CHECK(sleep("sleep\tVERB\tb\nsleep\tVERB\tsleep\tA=B\n") == "sleep VERB A=B");
+  CHECK(sleep("sleep\tVERB\tsleep\tA=B\nsleep\tVERB\tb\n") == "sleep VERB A=B");
+  CHECK(sleep("Sleep\tX\tb\nsleep\tX\tc\n") == "c X _");
+  CHECK(sleep("Sleep\tX\tb\nsleep\tX\tc\n", "Sleep") == "b X _");
+  CHECK(sleep("sleep\tX\tc\n", "SLEEP") == "c X _");
+  folder.write("lexicon", "sleep\tNOUN\n");
+  folder.refuses("p run -m model --lexicon lexicon in", kFailed,
+                 "lexicon:1: expected form, UPOS, lemma and perhaps features");
+}
+
+TEST_CASE("annotate run: a sentence of thousands of words has one tree") {
+  const Annotated folder;
+  std::string line;
+  for (int i = 0; i < 2500; ++i) line += i % 7 ? "sleep " : "Cats ";
+  std::size_t words = 0, roots = 0;
+  for (const std::string& row : folder.run("--input-format words", line + "\n")) {
+    const Lines fields = nlp::split_fields(row, '\t');
+    if (fields.size() != 10) continue;
+    ++words;
+    roots += fields[6] == "0";
+    CHECK(fields[0] == std::to_string(words));
+    CHECK(fields[6] != fields[0]);
+    CHECK((fields[6] == "0") == (fields[7] == "root"));
+    CHECK(std::stoul(fields[6]) <= 2500);
+    if (words > 2000) CHECK((std::stoul(fields[6]) > 2000 || fields[7] == "parataxis"));
+  }
+  CHECK(words == 2500);
+  CHECK(roots == 1);
+}
+
+TEST_CASE("annotate eval: words or tags are given") {
+  const Annotated folder;
+  const auto eval = [&](const std::string& from) {
+    return Json::parse(folder.must("p eval -m model -d data --json --from " + from)).at("model");
+  };
+  folder.write("data", folder.read("data") + bare({"Cats.", "sleep", "?!"}));
+  const Json text = eval("text"), words = eval("words"), tags = eval("tags");
+  CHECK(text.at("Words") < 1);
+  CHECK(words.at("Words") == 1);
+  CHECK(words.at("UPOS") < 1);
+  CHECK(tags.at("UPOS") == 1);
+  CHECK(tags.at("Lemmas") == 1);
+  CHECK(words.at("LAS") == tags.at("LAS"));
+  CHECK(words.at("LAS") < 1);
+  folder.refuses("p eval -m model -d data --from x", kFailed, "unknown --from 'x'");
+}
+
+}  // namespace annotate_run_test
+
+#endif
