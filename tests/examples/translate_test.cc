@@ -240,6 +240,24 @@ TEST_CASE("Translate: a token in place of the right one changes only the scores 
   }
 }
 
+TEST_CASE("Translate: dropout ends with training") {
+  const Corpus corpus = numbers(20, 2);
+  for (Description description : all_networks(corpus)) {
+    description.network.dropout = 0.5f;
+    description.network.layers = 2;
+    Model model(description, 3);
+    dynet::ComputationGraph graph;
+    const auto loss = [&](bool training) {
+      graph.clear();
+      model.begin_graph(graph, training);
+      return as_scalar(loss_of(model, corpus[0].source, corpus[0].target, 0).value());
+    };
+    const float before = loss(false);
+    CHECK(loss(true) != before);
+    CHECK(loss(false) == before);
+  }
+}
+
 TEST_CASE("Translate: attention has a weight for each pair of tokens") {
   const Corpus corpus = numbers(20, 2);
   Model model(describe(small(Kind::kLstm), corpus), 3);
@@ -257,6 +275,13 @@ TEST_CASE("Translate: attention has a weight for each pair of tokens") {
   for (std::size_t i = picture.find(cell); i != std::string::npos; i = picture.find(cell, i + 1))
     ++cells;
   CHECK(cells == source.size() * answer.attention.size());
+  const auto width = [](const std::string& svg) {
+    return std::stoul(svg.substr(svg.find("width=\"") + 7));
+  };
+  const std::vector<float> none(9, 0.0f);
+  const std::vector<std::string> longer(9, "a");
+  CHECK(width(attention_picture({{longer, {}, {none}}})) >
+        width(attention_picture({{{"a"}, {}, {{0.0f}}}})));
   CHECK(attention_picture({{{"a<b"}, {}, {{0.0f}}}}).find("a&lt;b") != std::string::npos);
 }
 

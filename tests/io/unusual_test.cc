@@ -132,8 +132,14 @@ TEST_CASE("a new file that another process holds is left to it, and another one 
   const LockedFiles files;
   ParameterCollection pc;
   pc.add_parameters({2});
+  const auto open_files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto open_before = open_files();
   save(path, SaveOptions{&files}, pc);
   CHECK(files.left < 0);
+  CHECK(open_files() == open_before);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / ""), {}) == 1);
   ParameterCollection again;
   again.add_parameters({2});
   load(path, again);

@@ -20,6 +20,7 @@ struct Heap final : DeviceAllocator {
   int number() const override { return number_; }
   void* allocate(std::size_t bytes) override {
     ++held;
+    allocated += bytes;
     return std::malloc(bytes ? bytes : 1);
   }
   void free(void* p) noexcept override {
@@ -39,6 +40,7 @@ struct Heap final : DeviceAllocator {
     std::memcpy(to, from, bytes);
   }
 
+  std::size_t allocated = 0;
   int held = 0, reads = 0, writes = 0, received = 0;
 
  private:
@@ -50,6 +52,17 @@ void put(const GradientSlot& slot, std::size_t n, float value) {
 }
 
 }  // namespace
+
+TEST_CASE("a few rows of a large table take little memory, and all rows no more than the table") {
+  for (const std::size_t rows : {std::size_t{3}, std::size_t{100000}}) {
+    const auto heap = std::make_shared<Heap>(0);
+    RowGradients gradients(rows, 16, heap);
+    gradients.use_row(1);
+    CHECK(heap->allocated <= std::max(rows * 64 / 2, std::size_t{3 * 64}));
+    for (std::uint32_t row = 0; row < rows; ++row) gradients.use_row(row);
+    CHECK(heap->allocated == rows * 64);
+  }
+}
 
 TEST_CASE("gradients of devices count with those of the same thread, and come home in a merge") {
   auto device = std::make_shared<Heap>(0), other = std::make_shared<Heap>(1);

@@ -85,6 +85,18 @@ TEST_CASE("verify names the fault of a changed plan") {
   });
 }
 
+TEST_CASE("verify names a value that is overwritten before it is read") {
+  Graph g;  // the sum reads both
+  const NodeId a = g.add(kIn, {3}), b = g.add(kUp, {3}, {a});
+  g.add(kSum, {3}, {a, b});
+  Plan plan = plan_of(g, 0, 3);
+  check_fault("none", g, plan);
+  plan.freed.resize(3, false);
+  plan.freed[a] = true;
+  plan.value[b] = plan.value[a];
+  check_fault("node 2 (sum) reads an operand that is lost", g, plan);
+}
+
 TEST_CASE("verify names gradients that overlap, are missing or outside of their block") {
   const Graph g = small();
   Plan plan = plan_of(g, 0, 5);

@@ -303,6 +303,13 @@ TEST_CASE("gradients are recomputed neither after a revert of their loss nor for
   CHECK_THROWS_WITH(xs[3].gradient(), Catch::Contains("the loss was reverted"));
   g.backward(xs.back());
   CHECK(gradient(xs[3]) != of_x[0]);
+  // A new graph knows nothing of it.
+  g.checkpoint();
+  g.backward(square(xs.back()));
+  g.revert();
+  g.clear();
+  const Expression x = input(g, 1.0f);
+  CHECK_THROWS_WITH(x.gradient(), Catch::Contains("no backward pass has covered"));
 }
 
 TEST_CASE("a failed backward pass leaves gradients of parameters at zero where they were zero") {

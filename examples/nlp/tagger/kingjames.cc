@@ -29,10 +29,8 @@ bool is_word_byte(std::string_view text, std::size_t at) {
 std::string case_of(std::string_view word) {
   std::string places;
   std::size_t uppers = 0;
-  std::size_t letters = 0;  // before the first apostrophe
-  std::size_t leading = 0;  // upper-case letters before the first lower-case letter or apostrophe
+  std::size_t letters = 0, leading = 0;  // before the first apostrophe, and its upper-case ones
   bool past_apostrophe = false;
-  bool unbroken = true;
   for (std::size_t i = 0; i < word.size(); ++i) {
     if (word[i] == '\'' && i > 0) past_apostrophe = true;
     if (is_upper(word[i])) {
@@ -40,13 +38,8 @@ std::string case_of(std::string_view word) {
       places += "-" + std::to_string(i);
     }
     if (past_apostrophe) continue;
-    if (is_upper(word[i])) {
-      ++letters;
-      if (unbroken) ++leading;
-    } else if (is_lower(word[i])) {
-      ++letters;
-      unbroken = false;
-    }
+    letters += is_upper(word[i]) || is_lower(word[i]);
+    leading += is_upper(word[i]);
   }
   if (uppers == 0) return "lower";
   if (uppers == 1 && is_upper(word[0])) return "Title";

@@ -16,9 +16,8 @@ namespace {
 
 std::uint64_t fingerprint_of(const Treebank& trees) {
   Fingerprint fingerprint;
-  std::vector<unsigned> labels;
   for (const Tree& tree : trees) {
-    labels.clear();
+    std::vector<unsigned> labels;
     for (const Node& node : tree.nodes) labels.push_back(node.label);
     fingerprint.add(tree_text(tree, labels));
   }
