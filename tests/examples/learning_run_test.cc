@@ -1,5 +1,6 @@
 // Runs of all programs on varied data: repeated, resumed and refused.
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/examples/learners.h"
@@ -17,6 +18,22 @@ TEST_CASE("Learning: the same options give the same run, others another one") {
       shop.must(train + " -m c --force " + other);
       CHECK_FALSE(shop.same_weights("c", "a"));
     }
+  }
+}
+
+TEST_CASE("Learning: defaults, on which users' results depend") {
+  const std::string file = read_file(DEFAULTS_FILE);
+  for (const Learner& each : learners()) {
+    const Workshop shop(each);
+    shop.must("p train --train $train -m model --epochs 1 --max-seconds 1e-9 --report report " +
+              each.plain);
+    nlohmann::ordered_json settings =
+        nlohmann::ordered_json::parse(nlp::split_fields(shop.read("report"), '\n')[0])
+            .at("settings");
+    for (const char* const other : {"train", "model", "name", "epochs", "max-seconds"})
+      settings.erase(other);
+    INFO(each.name << " " << settings.dump());
+    CHECK(contains(file, "\n" + each.name + " " + settings.dump() + "\n"));
   }
 }
 

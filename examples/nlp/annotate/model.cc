@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "dynet-like/param/storage.h"
 #include "examples/nlp/annotate/edit_script.h"
 #include "examples/nlp/common/check.h"
 #include "examples/nlp/common/vocabulary.h"
@@ -81,7 +82,7 @@ void Description::check() const {
   require_texts("labels", labels, 0);
 }
 
-Description describe(const Description& chosen, const Treebank& train) {
+Description describe(const Description& chosen, const Treebank& train, const WordVectors& vectors) {
   Description description;
   description.treebank = chosen.treebank;
   description.settings = chosen.settings;
@@ -100,7 +101,7 @@ Description describe(const Description& chosen, const Treebank& train) {
     trees += !sentence.heads.empty();
     crossing += !sentence.heads.empty() && !parser::is_projective(sentence.heads);
   }
-  description.words = words.take();
+  description.words = with_words_of(vectors, words.take());
   description.characters = known_characters_of(train.sentences);
   for (std::size_t output = 0; output < kOutputs; ++output) {
     std::map<std::string, std::size_t>& all = counts[output];
@@ -116,12 +117,39 @@ Description describe(const Description& chosen, const Treebank& train) {
   return description;
 }
 
+Description with_stage(Description old, const Description& now, Stage stage) {
+  old.treebank = now.treebank;
+  switch (stage) {
+    case Stage::kAll:
+      return now;
+    case Stage::kSegmenter:
+      old.segmenter = now.segmenter;
+      break;
+    case Stage::kTagger:
+      old.settings.mlp = now.settings.mlp;
+      old.classes = now.classes;
+      break;
+    case Stage::kParser:
+      old.settings.tree_hidden = now.settings.tree_hidden;
+      old.settings.tree_layers = now.settings.tree_layers;
+      old.settings.arc = now.settings.arc;
+      old.settings.label = now.settings.label;
+      old.labels = now.labels;
+      old.crossing = now.crossing;
+      break;
+  }
+  return old;
+}
+
 Model::Model(Description description, const Start& start)
     : DescribedModel(std::move(description), start),
       words_(make_dict(description_.words)),
       characters_(make_dict(description_.characters)),
       labels_(make_dict(description_.labels)),
-      segmenter_(description_.segmenter, parameters_),
+      segmenter_weights_(parameters_.add_subcollection("segmenter")),
+      tagger_weights_(parameters_.add_subcollection("tagger")),
+      parser_weights_(parameters_.add_subcollection("parser")),
+      segmenter_(description_.segmenter, segmenter_weights_),
       letters_(CharacterEncoder::Kind::kLstm, description_.settings.character,
                description_.characters.size(), parameters_) {
   const ModelSettings& s = description_.settings;
@@ -134,15 +162,47 @@ Model::Model(Description description, const Start& start)
     const auto classes = static_cast<unsigned>(description_.classes[output].size());
     classes_[output] = make_dict(description_.classes[output]);
     const unsigned input = output == kLemma ? s.mlp : state;
-    weights_[output] = parameters_.add_parameters({classes, input}, "class-weight");
-    biases_[output] = parameters_.add_parameters({classes}, zero, "class-bias");
+    weights_[output] = tagger_weights_.add_parameters({classes, input}, "class-weight");
+    biases_[output] = tagger_weights_.add_parameters({classes}, zero, "class-bias");
   }
-  mlp_weight_ = parameters_.add_parameters({s.mlp, state + word}, "lemma-weight");
-  mlp_bias_ = parameters_.add_parameters({s.mlp}, zero, "lemma-bias");
+  mlp_weight_ = tagger_weights_.add_parameters({s.mlp, state + word}, "lemma-weight");
+  mlp_bias_ = tagger_weights_.add_parameters({s.mlp}, zero, "lemma-bias");
   if (description_.labels.empty()) return;
-  tree_lstms_ = lstms(s.tree_layers, state + word, s.tree_hidden, parameters_);
-  root_ = parameters_.add_parameters({2 * s.tree_hidden}, "root");
-  trees_.emplace(trees_of(description_), parameters_);
+  tree_lstms_ = lstms(s.tree_layers, state + word, s.tree_hidden, parser_weights_);
+  root_ = parser_weights_.add_parameters({2 * s.tree_hidden}, "root");
+  trees_.emplace(trees_of(description_), parser_weights_);
+}
+
+std::string Model::prefix_of(Stage stage) {
+  return stage == Stage::kSegmenter ? "/segmenter/"
+         : stage == Stage::kTagger  ? "/tagger/"
+                                    : "/parser/";
+}
+
+void Model::copy_except(const Model& other, Stage stage) {
+  const auto copy = [&](const auto& own, const auto& others) {
+    std::map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < own.size(); ++i) places[own[i].get_fullname()] = i;
+    for (const auto& from : others)
+      if (from.get_fullname().rfind(prefix_of(stage), 0) != 0)
+        own[places.at(from.get_fullname())].get_storage().copy(from.get_storage());
+  };
+  copy(parameters_.parameters_list(), other.parameters_.parameters_list());
+  copy(parameters_.lookup_parameters_list(), other.parameters_.lookup_parameters_list());
+}
+
+void Model::train_only(Stage stage) {
+  const auto freeze = [&](const auto& weights) {
+    for (const auto& weight : weights)
+      weight.set_updated(stage == Stage::kAll ||
+                         weight.get_fullname().rfind(prefix_of(stage), 0) == 0);
+  };
+  freeze(parameters_.parameters_list());
+  freeze(parameters_.lookup_parameters_list());
+}
+
+void Model::use(const WordVectors& vectors, std::size_t trained, std::ostream& out) {
+  use_vectors(vectors, description_.words, trained, word_vectors_, out);
 }
 
 Encoded Model::encode(const std::vector<std::string>& words) const {
@@ -168,6 +228,8 @@ Encoded Model::encode(const Sentence& sentence) const {
     }
   }
   if (sentence.heads.empty() || !trees_) return encoded;
+  for (const std::string& label : sentence.labels)  // a parser that is not trained may lack some
+    if (!labels_.contains(label)) return encoded;
   encoded.tree.heads = description_.crossing ? sentence.heads : parser::projective(sentence.heads);
   for (const std::string& label : sentence.labels)
     encoded.tree.labels.push_back(static_cast<unsigned>(labels_.convert(label)));
@@ -197,6 +259,13 @@ Expression Model::dropped(const Expression& x) const {
   return parser::dropped(x, description_.settings.dropout, training_);
 }
 
+void Model::drop(std::vector<Expression>& vectors) const {
+  const float rate = description_.settings.dropout;
+  if (!training_ || rate == 0 || vectors.empty()) return;
+  const Expression mask = dropout(dynet::ones(*graph_, vectors[0].dim()), rate);
+  for (Expression& vector : vectors) vector = cmult(vector, mask);
+}
+
 std::vector<Expression> Model::run(std::span<dynet::LSTMBuilder> lstms,
                                    std::vector<Expression> vectors) const {
   for (std::size_t layer = 0; layer < lstms.size(); layer += 2) {
@@ -204,13 +273,13 @@ std::vector<Expression> Model::run(std::span<dynet::LSTMBuilder> lstms,
     forward.start_new_sequence();
     backward.start_new_sequence();
     std::vector<Expression> left(vectors.size()), right(vectors.size());
-    for (Expression& vector : vectors) vector = dropped(vector);
+    drop(vectors);
     for (std::size_t i = 0; i < vectors.size(); ++i) left[i] = forward.add_input(vectors[i]);
     for (std::size_t i = vectors.size(); i-- > 0;) right[i] = backward.add_input(vectors[i]);
     for (std::size_t i = 0; i < vectors.size(); ++i)
       vectors[i] = dynet::concatenate({left[i], right[i]});
   }
-  for (Expression& vector : vectors) vector = dropped(vector);
+  drop(vectors);
   return vectors;
 }
 
@@ -237,14 +306,15 @@ Expression Model::scores(const States& states, std::size_t word, std::size_t out
   return dynet::affine_transform({bias_nodes_[output], weight_nodes_[output], input});
 }
 
-Expression Model::loss(const Encoded& sentence) {
+Expression Model::loss(const Encoded& sentence, Stage stage) {
+  if (stage == Stage::kSegmenter) return dynet::input(*graph_, 0.0f);
   const States states = read(sentence);
   std::vector<Expression> losses;
   for (std::size_t output = 0; output < kOutputs; ++output)
-    for (std::size_t i = 0; predicts(output) && i < sentence.size(); ++i)
+    for (std::size_t i = 0; predicts(output) && stage != Stage::kParser && i < sentence.size(); ++i)
       if (const unsigned wanted = sentence.classes[output][i]; wanted != Encoded::kNothing)
         losses.push_back(pickneglogsoftmax(scores(states, i, output), wanted));
-  if (trees_ && !sentence.tree.heads.empty())
+  if (trees_ && !sentence.tree.heads.empty() && stage != Stage::kTagger)
     losses.push_back(trees_->loss(states.trees, sentence.tree));
   return losses.empty() ? dynet::input(*graph_, 0.0f) : sum(losses);
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,7 +35,7 @@ using Columns = std::array<std::string, kOutputs>;
 /// Predictions for the words of a sentence.
 using Annotation = Sentence;
 
-/// A pipeline from text to trees in one network with three parts, which are trained together. The
+/// A pipeline from text to trees in one network with three stages, which are trained together. The
 /// segmenter cuts text into words. A bidirectional LSTM reads these, each as its own vector and one
 /// made of its letters; it is shared by the classifiers of the columns UPOS, XPOS, FEATS and LEMMA,
 /// and by the LSTM below a biaffine scorer of trees (as in Straka 2018, "UDPipe 2.0 prototype at
@@ -46,14 +47,21 @@ class Model : public nlp::DescribedModel<Description> {
   Model(Description description, const nlp::Start& start);
 
   Segmenter& segmenter() { return segmenter_; }
+  /// Begins with pretrained vectors of words, the first `trained` of which training has.
+  void use(const nlp::WordVectors& vectors, std::size_t trained, std::ostream& out);
+  /// Copies the weights of another model that is equal in all stages but one, which keeps its own.
+  void copy_except(const Model& other, Stage stage);
+  /// Freezes all weights but those of a stage.
+  void train_only(Stage stage);
+
   Encoded encode(const std::vector<std::string>& words) const;
   /// The same with what is to be predicted.
   Encoded encode(const Sentence& sentence) const;
 
   /// Declares the parameters in an empty graph; sentences declared after it share them.
   void begin_graph(dynet::ComputationGraph& graph, bool training);
-  /// Negative log-likelihood of the columns and of the tree.
-  dynet::Expression loss(const Encoded& sentence);
+  /// Negative log-likelihood of the columns and of the tree, or that of a stage.
+  dynet::Expression loss(const Encoded& sentence, Stage stage = Stage::kAll);
   /// Words whose analyses are not to be predicted; null for none. It must outlive the model.
   void set_lexicon(const Lexicon* lexicon) { lexicon_ = lexicon; }
   /// Annotates sentences in one graph, which is cleared first.
@@ -69,10 +77,14 @@ class Model : public nlp::DescribedModel<Description> {
   };
   States read(const Encoded& sentence);
   dynet::Expression dropped(const dynet::Expression& x) const;
+  /// Dropout with the same mask for all words of a sentence (Gal and Ghahramani, NIPS 2016).
+  void drop(std::vector<dynet::Expression>& vectors) const;
   std::vector<dynet::Expression> run(std::span<dynet::LSTMBuilder> lstms,
                                      std::vector<dynet::Expression> vectors) const;
   /// Scores of the classes of an output for one word.
   dynet::Expression scores(const States& states, std::size_t word, std::size_t output) const;
+  /// Prefix of the names of a stage's weights.
+  static std::string prefix_of(Stage stage);
   bool predicts(std::size_t output) const { return description_.classes[output].size() > 1; }
   /// Replaces the columns of a word that the lexicon has an analysis of; of several it takes the
   /// one whose UPOS has the best score.
@@ -81,6 +93,7 @@ class Model : public nlp::DescribedModel<Description> {
 
   dynet::Dict words_, characters_, labels_;
   std::array<dynet::Dict, kOutputs> classes_;
+  dynet::ParameterCollection segmenter_weights_, tagger_weights_, parser_weights_;
   Segmenter segmenter_;
   dynet::LookupParameter word_vectors_;
   nlp::CharacterEncoder letters_;

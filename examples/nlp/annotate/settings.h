@@ -8,16 +8,21 @@
 
 #include "examples/nlp/annotate/segmenter.h"
 #include "examples/nlp/annotate/treebank.h"
+#include "examples/nlp/common/vectors.h"
 
 namespace annotate {
+
+/// Stages of a model, each with its own weights and loss. Vectors of words and the LSTM that reads
+/// them are shared by tagger and parser, and belong to neither.
+enum class Stage : unsigned { kAll, kSegmenter, kTagger, kParser };
 
 /// Sizes of a model.
 struct ModelSettings {
   unsigned word = 100;       ///< size of a word's own vector
   unsigned character = 100;  ///< size of a vector made of a word's letters
-  unsigned hidden = 150;     ///< per direction of the LSTM that all outputs share
+  unsigned hidden = 200;     ///< per direction of the LSTM that all outputs share
   unsigned layers = 1;
-  unsigned tree_hidden = 150;  ///< per direction of the LSTM of trees
+  unsigned tree_hidden = 200;  ///< per direction of the LSTM of trees
   unsigned tree_layers = 1;
   unsigned mlp = 100;  ///< size of the layer before lemmas
   unsigned arc = 200;  ///< size of head and dependent vectors for arcs
@@ -50,7 +55,12 @@ struct Description {
   void check() const;  ///< see nlp::Checked
 };
 
-/// Collects all from the training data; the name and the sizes are those of `chosen`.
-Description describe(const Description& chosen, const Treebank& train);
+/// Collects all from the training data; the name and the sizes are those of `chosen`. Words with
+/// pretrained vectors are known, too, behind those of the data.
+Description describe(const Description& chosen, const Treebank& train,
+                     const nlp::WordVectors& vectors = {});
+
+/// What `old` says, except of one stage, which is as in `now`.
+Description with_stage(Description old, const Description& now, Stage stage);
 
 }  // namespace annotate

@@ -1,8 +1,10 @@
 #include "examples/nlp/annotate/train.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
+#include "examples/nlp/common/check.h"
 #include "examples/nlp/common/model_training.h"
 #include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/run_files.h"
@@ -22,6 +24,11 @@ std::uint64_t fingerprint_of(const Treebank& treebank) {
   return fingerprint.value();
 }
 
+const Names<Stage> kStages = {{Stage::kAll, "all"},
+                              {Stage::kSegmenter, "segmenter"},
+                              {Stage::kTagger, "tagger"},
+                              {Stage::kParser, "parser"}};
+
 class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
  public:
   Training(const TrainCommand& command, const Parts<Treebank>& data)
@@ -29,8 +36,12 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
           Description chosen = command.description;
           if (chosen.treebank.empty())
             chosen.treebank = std::filesystem::path(command.train).filename().string();
-          return describe(chosen, data.train);
+          const Description now = describe(chosen, data.train, command.vectors);
+          if (!command.old) return now;
+          return with_stage(command.old->description(), now, command.settings.stage);
         }) {
+    if (command.old) model_.copy_except(*command.old, settings_.stage);
+    model_.train_only(settings_.stage);
     const Description& description = model_.description();
     warn_if_single("tag", description.classes[kUpos], command.train);
     warn_of_unknown("words", 0, [&](const Sentence& s) { return model_.encode(s.words).words; });
@@ -40,8 +51,13 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
       examples_.push_back(model_.encode(sentence));
       for (const unsigned word : examples_.back().words) ++counts[word];
     }
+    // Other words than those of the training data come last.
+    const auto last = std::find_if(counts.rbegin(), counts.rend(), [](auto n) { return n > 0; });
+    if (!command.vectors.words.empty())
+      model_.use(command.vectors, static_cast<std::size_t>(counts.rend() - last), std::cout);
     for (const std::size_t count : counts)
-      hide_.push_back(hiding_probability(settings_.unknown, count));
+      hide_.push_back(std::max(static_cast<double>(settings_.hide),
+                               hiding_probability(settings_.unknown, count)));
   }
 
  private:
@@ -57,8 +73,9 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
       Encoded seen = examples_[sample];
       for (unsigned& word : seen.words)
         if (random.uniform() < hide_[word]) word = 0;
-      losses.push_back(model.loss(seen));
-      losses.push_back(segmentation_loss(model, data_.train.places[sample], random));
+      losses.push_back(model.loss(seen, settings_.stage));
+      if (settings_.stage == Stage::kAll || settings_.stage == Stage::kSegmenter)
+        losses.push_back(segmentation_loss(model, data_.train.places[sample], random));
     }
     return learn_from(graph, losses, update);
   }
@@ -80,12 +97,18 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
 
   std::string unit() const override { return "words"; }
 
-  float average() const override { return 0.999f; }
+  /// Averages over about an epoch, at most a thousand updates.
+  float average() const override {
+    const auto updates = std::clamp<std::uint64_t>(updates_done(1), 2, 1000);
+    return 1 - 1 / static_cast<float>(updates);
+  }
 
   double decisive(const Report& report) const override {
     const Conll18Scores& scores = report.scores;
-    return model_.description().labels.empty() ? scores.upos.f1() + scores.lemmas.f1()
-                                               : scores.las.f1();
+    if (settings_.stage == Stage::kSegmenter) return scores.words.f1() + scores.sentences.f1();
+    const bool has_trees =
+        settings_.stage != Stage::kTagger && !model_.description().labels.empty();
+    return has_trees ? scores.las.f1() : scores.upos.f1() + scores.lemmas.f1();
   }
 
   std::vector<std::string> labels() const override { return model_.description().labels; }
@@ -127,11 +150,19 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
 
 }  // namespace
 
+void TrainSettings::check() const {
+  nlp::TrainSettings::check();
+  require_number("share of hidden words", static_cast<double>(hide), 0, 0.95);
+  require(stage <= Stage::kParser, "it does not know the stage that it trains");
+}
+
 TrainCommand::TrainCommand()
     : nlp::TrainCommand("A treebank to learn from, in CoNLL-U", "Sentences") {
   settings.batch = 16;
-  settings.clip = 1;
-  settings.decay = 0.85f;
+  settings.decay = 0.93f;
+  settings.parts = 2;
+  limits.epochs = 30;
+  limits.patience = 5;
 }
 
 void TrainCommand::add_settings(Options& options) {
@@ -140,6 +171,14 @@ void TrainCommand::add_settings(Options& options) {
       "--name", description.treebank,
       "Name of the treebank and its release, which annotations say; else that of the "
       "file");
+  options.add_file_of_data("--vectors", vectors_file,
+                           "A file of word vectors to begin with; they say the size of --word");
+  options.add("--only", settings.stage, "Train one stage alone: segmenter, tagger or parser",
+              kStages, "stage");
+  options.add_file_of_data(
+      "--from", from,
+      "A model that has learned: all but the stage of --only, which is trained "
+      "anew, stays as it is");
   options.begin_group(kModelOptions);
   ModelSettings& m = description.settings;
   SegmenterDescription& s = description.segmenter;
@@ -157,6 +196,8 @@ void TrainCommand::add_settings(Options& options) {
   options.add("--label", m.label, "Size of what decides about its label", size);
   options.add("--dropout", m.dropout, "Dropout of what goes into each layer and comes out", rate);
   options.add("--letter-dropout", s.dropout, "The same, for cutting text", rate);
+  options.add("--hide", settings.hide,
+              "Hide every word with this probability at least: its letters remain", rate);
   add_unknown(options, settings);
   add_updates(options, settings, "Sentences");
 }
@@ -164,7 +205,16 @@ void TrainCommand::add_settings(Options& options) {
 void TrainCommand::run() {
   if (description.treebank.find('\n') != std::string::npos)
     throw UserError("--name has several lines");
+  if (!vectors_file.empty() && !init.empty())
+    throw UserError("--vectors is for new models, and --init names one that has learned");
+  if (!from.empty() && (settings.stage == Stage::kAll || !init.empty() || !vectors_file.empty()))
+    throw UserError("--from needs --only, and goes with neither --init nor --vectors");
   prepare_run(*this, Model::kProgram);
+  if (!from.empty() && !resume) old = load_model<Model>(from, device);
+  if (!vectors_file.empty() && !resume) {
+    vectors = read_vectors(vectors_file);
+    description.settings.word = vectors.size;
+  }
   const auto read = [&](const std::string& path) {
     return path.empty() ? Treebank() : read_treebank({path, text});
   };
