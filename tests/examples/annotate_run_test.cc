@@ -100,7 +100,7 @@ TEST_CASE("annotate run: comments name the model, documents, paragraphs and sent
   CHECK(contains(folder.read("out"), "# newdoc id = in\n# newpar\n# sent_id = 4\n"));
   // Without a file there is no document.
   CHECK_FALSE(contains(folder.must("p run -m model < in"), "newdoc"));
-  // What CoNLL-U says stays.
+  // Comments of CoNLL-U stay.
   const std::string own = "# newdoc id = d\n# sent_id = s\n# text = Cats\n";
   CHECK(folder.comments("--input-format conllu", own + bare({"Cats"})) ==
         Lines{first, "# model = Cats 1.0", "# newdoc id = d", "# sent_id = s", "# text = Cats"});

@@ -328,7 +328,7 @@ void Model::look_up(const std::string& word, const std::vector<float>& upos_scor
   };
   const Lexicon::Entry* best = nullptr;
   for (const Lexicon::Entry& entry : lexicon_->of(word)) {
-    // Of the same part of speech, an entry with the predicted lemma is taken.
+    // An entry with the predicted lemma wins over others of its part of speech.
     if (!best || std::pair(score(*best), best->lemma == columns[kLemma]) <
                      std::pair(score(entry), entry.lemma == columns[kLemma]))
       best = &entry;

@@ -60,7 +60,7 @@ struct Description {
 Description describe(const Description& chosen, const Treebank& train,
                      const nlp::WordVectors& vectors = {});
 
-/// What `old` says, except of one stage, which is as in `now`.
+/// The description `old` with one stage as in `now`.
 Description with_stage(Description old, const Description& now, Stage stage);
 
 }  // namespace annotate
