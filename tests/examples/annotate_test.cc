@@ -171,7 +171,7 @@ TEST_CASE("annotate: a token that goes on in the next graph has the words of the
     Model model(small(train), seed);
     dynet::RandomStream random(seed);
     Paragraph paragraph;
-    for (std::size_t i = 0; i < 8200; ++i)  // a graph ends after 8192 letters without white space
+    for (std::size_t i = 0; i < 8200; ++i)  // a graph ends after 2048 letters without white space
       paragraph.letters += U"aAt.'n1"[random.bits(i) % 7];
     ComputationGraph graph;
     const auto found = model.segmenter().segment(graph, {&paragraph, 1});

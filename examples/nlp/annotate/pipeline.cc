@@ -15,10 +15,10 @@ using namespace nlp;
 
 namespace {
 
-constexpr std::size_t kTogether = 32;   ///< sentences in a graph
-constexpr std::size_t kLong = 200;      ///< words of a sentence that is alone in its graph
-constexpr std::size_t kLongest = 1000;  ///< tokens; all pairs of words are scored
-constexpr std::size_t kLetters = 8192;  ///< of paragraphs that are cut together
+constexpr std::size_t kTogether = 32;       ///< most sentences in a graph
+constexpr std::size_t kMostTogether = 500;  ///< most words in a graph, unless it is one sentence
+constexpr std::size_t kLongest = 1000;      ///< tokens; all pairs of words are scored
+constexpr std::size_t kLetters = 2048;      ///< of paragraphs that are cut together
 
 /// The letters with runs of white space as single spaces.
 std::string with_single_spaces(std::u32string_view letters) {
@@ -146,15 +146,19 @@ std::vector<Annotation> annotate_words(Model& model,
       [&](Model& mine, dynet::ComputationGraph& graph, std::span<const std::size_t> places) {
         std::vector<Annotation> annotations;
         std::vector<std::vector<std::string>> together;
-        for (const std::size_t place : places) {
-          if (sizes[place] > kLong)
-            annotations.push_back(mine.annotate(graph, {&sentences[place], 1})[0]);
-          else
-            together.push_back(sentences[place]);  // behind the long ones
-        }
-        if (!together.empty())
+        std::size_t size = 0;  // their words
+        const auto annotate = [&] {
           for (Annotation& each : mine.annotate(graph, together))
             annotations.push_back(std::move(each));
+          together.clear();
+          size = 0;
+        };
+        for (const std::size_t place : places) {
+          if (!together.empty() && size + sizes[place] > kMostTogether) annotate();
+          together.push_back(sentences[place]);
+          size += sizes[place];
+        }
+        annotate();
         return annotations;
       });
   if (found.size() == whole.size()) return found;

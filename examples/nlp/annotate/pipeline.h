@@ -18,9 +18,9 @@ void segment(Model& model, std::vector<Paragraph>& paragraphs, Find find = Find:
 /// Makes every token a word.
 void remove_multiwords(std::vector<Paragraph>& paragraphs);
 
-/// Annotates the words of sentences, 32 of similar length in a graph. One of more than 1,000 words
-/// is annotated in pieces, whose trees are joined. A progress bar is titled `name`, unless it is
-/// empty.
+/// Annotates the words of sentences, several of similar length in a graph. One of more than 1,000
+/// words is annotated in pieces, whose trees are joined. A progress bar is titled `name`, unless it
+/// is empty.
 std::vector<Annotation> annotate_words(Model& model,
                                        const std::vector<std::vector<std::string>>& sentences,
                                        const std::string& name);
@@ -49,7 +49,7 @@ Annotated annotate_text(Model& model, std::vector<Paragraph> paragraphs, const s
 
 /// Part of a treebank that is given; all else is predicted.
 enum class Given { kText, kWords, kTags };
-/// Scores of a treebank that is annotated anew.
+/// Scores of what a model says of a treebank.
 struct Report {
   std::string name;
   std::size_t sentences = 0, words = 0;

@@ -52,7 +52,7 @@ Kind kind_of(char32_t letter) {
 /// Letters that are read on either side of those that are cut.
 constexpr std::size_t kContext = 40;
 /// Letters cut in one graph.
-constexpr std::size_t kPart = 8192;
+constexpr std::size_t kPart = 2048;
 /// Letters of a sequence, besides the context.
 constexpr std::size_t kSequence = 256;
 

@@ -175,10 +175,9 @@ void TrainCommand::add_settings(Options& options) {
                            "A file of word vectors to begin with; they say the size of --word");
   options.add("--only", settings.stage, "Train one stage alone: segmenter, tagger or parser",
               kStages, "stage");
-  options.add_file_of_data(
-      "--from", from,
-      "A model that has learned: all but the stage of --only, which is trained "
-      "anew, stays as it is");
+  options.add_file_of_data("--from", from,
+                           "A model that has learned: all but the stage of --only, which begins "
+                           "at random, stays as it is");
   options.begin_group(kModelOptions);
   ModelSettings& m = description.settings;
   SegmenterDescription& s = description.segmenter;

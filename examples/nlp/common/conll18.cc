@@ -334,8 +334,8 @@ std::vector<std::pair<std::string, FoundItems>> Conll18Scores::named() const {
 void print(const Conll18Scores& scores, std::ostream& out) {
   out << "           precision     recall         F1    aligned\n";
   for (const auto& [name, items] : scores.named()) {
-    const auto cell = [&](std::size_t of) {
-      out << padded(percent(Ratio{items.correct, of}.value()), 11);
+    const auto cell = [&out, correct = items.correct](std::size_t of) {
+      out << padded(percent(Ratio{correct, of}.value()), 11);
     };
     out << name << std::string(9 - name.size(), ' ');
     cell(items.system);
