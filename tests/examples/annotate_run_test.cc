@@ -262,6 +262,24 @@ TEST_CASE("annotate train: one stage alone, all others stay") {
   folder.refuses("p train --train data -m new --only x", kFailed, "unknown stage 'x'");
 }
 
+TEST_CASE("annotate train: a small treebank has small updates") {
+  const Annotated folder;
+  const std::string small =
+      "p train --train data -m new --force --max-seconds 1e-9 --report report --letter-hidden 4 "
+      "--word 4 --hidden 4 --tree-hidden 4 --char 4 --mlp 4 --arc 4 --label 4";
+  const auto batch = [&](const std::string& options) {
+    folder.must(small + options);
+    return Json::parse(nlp::split_fields(folder.read("report"), '\n')[0])
+        .at("settings")
+        .at("batch")
+        .get<int>();
+  };
+  CHECK(batch("") == 2);
+  CHECK(batch(" --batch 5") == 5);
+  folder.must("for i in $(seq 40); do cat data; done > many && mv many data");  // 2,400 sentences
+  CHECK(batch("") == 4);
+}
+
 TEST_CASE("annotate train: word vectors") {
   const Annotated folder;
   folder.write("v.vec", "3 3\nCats 1 2 3\nzebra 4 5 6\nDogs 7 8 9\n");

@@ -353,8 +353,8 @@ inline const std::vector<Learner>& learners() {
        texts(make::parsed, 200, 50),
        "--letter 8 --letter-hidden 8 --word 12 --char 8 --hidden 16 --tree-hidden 16 --mlp 8 "
        "--arc 16 --label 8 --dropout 0.1 --learning-rate 0.01 --batch 4",
-       "",
-       {"--seed 2", "--word 80", "--char 50", "--hidden 80", "--tree-layers 2", "--mlp 50",
+       "--hidden 100 --tree-hidden 100",
+       {"--seed 2", "--word 80", "--char 50", "--arc 80", "--tree-layers 2", "--mlp 50",
         "--batch 7", "--clip 0.01", "--dropout 0.3", "--decay 0.5", "--unknown 100",
         "--learning-rate 0.001", "--letter-hidden 32"},
        {""},

@@ -165,6 +165,12 @@ TrainCommand::TrainCommand()
   limits.patience = 5;
 }
 
+void TrainCommand::add_options(CLI::App& app) {
+  nlp::TrainCommand::add_options(app);
+  app.get_option("--batch")->description(
+      "Sentences per update; else one for each 500 of the treebank, from 2 to 16");
+}
+
 void TrainCommand::add_settings(Options& options) {
   options.begin_group(kDataOptions);
   options.add_of_data(
@@ -217,7 +223,12 @@ void TrainCommand::run() {
   const auto read = [&](const std::string& path) {
     return path.empty() ? Treebank() : read_treebank({path, text});
   };
-  annotate::train(*this, {read(train), read(dev), read(test)}, std::cout);
+  const Parts<Treebank> data = {read(train), read(dev), read(test)};
+  // A small treebank needs as many updates as a large one.
+  if (!was_given("--batch"))
+    settings.batch =
+        static_cast<unsigned>(std::clamp<std::size_t>(data.train.sentences.size() / 500, 2, 16));
+  annotate::train(*this, data, std::cout);
 }
 
 void train(const TrainCommand& command, const Parts<Treebank>& data, std::ostream& out) {

@@ -26,6 +26,7 @@ struct TrainSettings : nlp::TrainSettings {
 /// The command `train` with the model's description and the training settings.
 struct TrainCommand : nlp::TrainCommand {
   TrainCommand();
+  void add_options(CLI::App& app) override;
   void add_settings(nlp::Options& options) override;
   void run() override;
 
