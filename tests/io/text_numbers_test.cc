@@ -183,6 +183,23 @@ TEST_CASE("archives of text keep the bits of values and settings") {
   }
 }
 
+TEST_CASE("archives keep parameters that are written in several pieces") {
+  const std::size_t size = 2 * io_detail::kArchivePiece + 7;
+  for (const bool finite : {true, false}) {
+    ParameterCollection pc, again;
+    Parameter p = pc.add_parameters({static_cast<unsigned>(size)});
+    std::vector<float> values(size);
+    for (std::size_t i = 0; i < size; ++i) values[i] = static_cast<float>(i);
+    if (!finite) values.back() = std::numeric_limits<float>::infinity();
+    p.set_value(values);
+    std::stringstream stream;
+    boost::archive::binary_oarchive(stream) << pc;
+    again.add_parameters({static_cast<unsigned>(size)});
+    boost::archive::binary_iarchive(stream) >> again;
+    CHECK(same_bits(as_vector(again.parameters_list()[0].values()), values));
+  }
+}
+
 TEST_CASE("DyNet's text and word vectors keep the bits of all floats") {
   const TemporaryFolder folder;
   const std::vector<float> odd = odd_numbers();
