@@ -100,6 +100,11 @@ TEST_CASE("annotate run: comments name the model, documents, paragraphs and sent
   CHECK(contains(folder.read("out"), "# newdoc id = in\n# newpar\n# sent_id = 4\n"));
   // Without a file there is no document.
   CHECK_FALSE(contains(folder.must("p run -m model < in"), "newdoc"));
+  // The text of words is what MISC says.
+  CHECK(folder.comments("--input-format words", "Cats sleep .\n").back() ==
+        "# text = Cats sleep .");
+  CHECK(folder.comments("--input-format words", "Cats\u00a0sleep .\n").back() ==
+        "# text = Cats\u00a0sleep .");
   // Comments of CoNLL-U stay.
   const std::string own = "# newdoc id = d\n# sent_id = s\n# text = Cats\n";
   CHECK(folder.comments("--input-format conllu", own + bare({"Cats"})) ==

@@ -95,6 +95,16 @@ class Paragraphs {
   bool has_text_ = false, is_complete_ = false, is_behind_line_ = false;
 };
 
+/// Text of a sentence whose tokens are given, as MISC says it. Throws LineError, see paragraphs_of.
+std::string given_text(const conllu::Sentence& sentence) {
+  const Paragraph paragraph = paragraphs_of({sentence}, false)[0];
+  const Tokens& tokens = paragraph.sentences[0];
+  std::string text = paragraph.text(tokens.front().begin, tokens.back().end);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return nlp::is_space(c); }, ' ');
+  return text;
+}
+
 class Run : public LinesCommand<Model> {
  public:
   void add_options(CLI::App& app) override {
@@ -117,7 +127,7 @@ class Run : public LinesCommand<Model> {
 
  private:
   /// Letters, or words, that are annotated together.
-  static constexpr std::size_t kLetters = 1 << 16, kWords = 1 << 13;
+  static constexpr std::size_t kLetters = 1 << 15, kWords = 1 << 12;
 
   void write_lines(Model& model, OutputFile& out) override {
     const Format format = value_of(kFormats, format_, "input format");
@@ -210,8 +220,7 @@ class Run : public LinesCommand<Model> {
           source, read_as,
           [&](const InputSentence& found) {
             if (found.rows.size() == 0) return;
-            const Paragraph paragraph = paragraphs_of({found.rows})[0];
-            waiting.texts.push_back(text_of(paragraph, paragraph.sentences[0]));
+            waiting.texts.push_back(given_text(found.rows));
             waiting.sentences.push_back(found.rows);
             waiting.words += found.rows.size();
             if (waiting.words > kWords * model.threads()) write();

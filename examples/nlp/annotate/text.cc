@@ -159,9 +159,9 @@ std::u32string unescaped(std::string_view text) {
   return result;
 }
 
-std::vector<Paragraph> paragraphs_of(const std::vector<conllu::Sentence>& sentences) {
+std::vector<Paragraph> paragraphs_of(const std::vector<conllu::Sentence>& sentences, bool guess) {
   std::vector<std::vector<Written>> all;
-  bool says_spaces = false;
+  bool says_spaces = !guess;
   for (const conllu::Sentence& sentence : sentences) {
     all.push_back(tokens_of(sentence));
     for (const Written& token : all.back()) says_spaces = says_spaces || token.behind;

@@ -53,8 +53,10 @@ std::u32string unescaped(std::string_view text);
 /// Text of the sentences of a treebank, with its tokens. `# newdoc` and `# newpar` begin a
 /// paragraph. Tokens are separated by a space unless MISC says otherwise: `SpaceAfter=No`,
 /// `SpacesAfter`, `SpacesBefore`, and `SpacesInToken` with the token as it is in the text. In
-/// treebanks that say nothing of spaces closing punctuation follows its word without one. Throws
-/// LineError for a blank token, and for spaces in MISC that contradict the form.
-std::vector<Paragraph> paragraphs_of(const std::vector<nlp::conllu::Sentence>& sentences);
+/// treebanks that say nothing of spaces closing punctuation follows its word without one, unless
+/// `guess` is false. Throws LineError for a blank token, and for spaces in MISC that contradict the
+/// form.
+std::vector<Paragraph> paragraphs_of(const std::vector<nlp::conllu::Sentence>& sentences,
+                                     bool guess = true);
 
 }  // namespace annotate
