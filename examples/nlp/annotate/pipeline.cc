@@ -16,7 +16,7 @@ using namespace nlp;
 namespace {
 
 constexpr std::size_t kTogether = 32;       ///< most sentences in a graph
-constexpr std::size_t kMostTogether = 500;  ///< most words in a graph, unless it is one sentence
+constexpr std::size_t kMostTogether = 400;  ///< most words in a graph, unless it is one sentence
 constexpr std::size_t kLongest = 1000;      ///< tokens; all pairs of words are scored
 constexpr std::size_t kLetters = 2048;      ///< of paragraphs that are cut together
 
