@@ -36,7 +36,7 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
           Description chosen = command.description;
           if (chosen.treebank.empty())
             chosen.treebank = std::filesystem::path(command.train).filename().string();
-          const Description now = describe(chosen, data.train, command.vectors);
+          Description now = describe(chosen, data.train, command.vectors);
           if (!command.old) return now;
           return with_stage(command.old->description(), now, command.settings.stage);
         }) {
