@@ -84,19 +84,11 @@ class LinesCommand : public ModelCommand<Model> {
  protected:
   /// Adds --input, also as a positional argument, by default standard input, and --encoding.
   void add_input(CLI::App& app, const std::string& help) {
-    begin_group(app, kDataOptions);
-    input_ = "-";
-    CLI::Option* const named = app.add_option("--input,-i", input_, help);
-    app.add_option("FILE", input_, "The same as --input FILE")->excludes(named);
-    add_encoding(app, text_);
+    add_input(app, help, input_, "The same as --input FILE");
   }
   /// The same with any number of positional arguments.
   void add_input_files(CLI::App& app, const std::string& help) {
-    begin_group(app, kDataOptions);
-    input_ = "-";
-    CLI::Option* const named = app.add_option("--input,-i", input_, help);
-    app.add_option("FILE", files_, "Files in place of --input")->excludes(named);
-    add_encoding(app, text_);
+    add_input(app, help, files_, "Files in place of --input");
   }
   /// Adds --output, by default standard output.
   void add_output(CLI::App& app, const std::string& help) {
@@ -110,6 +102,17 @@ class LinesCommand : public ModelCommand<Model> {
   std::string input_, output_ = "-";
   std::vector<std::string> files_;
   TextOptions text_;
+
+ private:
+  template <class Positional>
+  void add_input(CLI::App& app, const std::string& help, Positional& positional,
+                 const std::string& positional_help) {
+    begin_group(app, kDataOptions);
+    input_ = "-";
+    CLI::Option* const named = app.add_option("--input,-i", input_, help);
+    app.add_option("FILE", positional, positional_help)->excludes(named);
+    add_encoding(app, text_);
+  }
 };
 
 }  // namespace nlp
