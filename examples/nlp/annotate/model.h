@@ -62,7 +62,8 @@ class Model : public nlp::DescribedModel<Description> {
   void begin_graph(dynet::ComputationGraph& graph, bool training);
   /// Negative log-likelihood of the columns and of the tree, or that of a stage.
   dynet::Expression loss(const Encoded& sentence, Stage stage = Stage::kAll);
-  /// Words whose analyses are not to be predicted; null for none. It must outlive the model.
+  /// Words whose analyses are not to be predicted; null for none. It must outlive
+  /// the predictions.
   void set_lexicon(const Lexicon* lexicon) { lexicon_ = lexicon; }
   /// Annotates sentences in one graph, which is cleared first.
   std::vector<Annotation> annotate(dynet::ComputationGraph& graph,
@@ -83,7 +84,7 @@ class Model : public nlp::DescribedModel<Description> {
                                      std::vector<dynet::Expression> vectors) const;
   /// Scores of the classes of an output for one word.
   dynet::Expression scores(const States& states, std::size_t word, std::size_t output) const;
-  /// Prefix of the names of a stage's weights.
+  /// Prefix of the names of the weights of a stage, except kAll.
   static std::string prefix_of(Stage stage);
   bool predicts(std::size_t output) const { return description_.classes[output].size() > 1; }
   /// Replaces the columns of a word that the lexicon has an analysis of; of several it takes the

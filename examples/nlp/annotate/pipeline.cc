@@ -18,7 +18,6 @@ namespace {
 constexpr std::size_t kTogether = 32;       ///< most sentences in a graph
 constexpr std::size_t kMostTogether = 400;  ///< most words in a graph, unless it is one sentence
 constexpr std::size_t kLongest = 1000;      ///< tokens; all pairs of words are scored
-constexpr std::size_t kLetters = 2048;      ///< of paragraphs that are cut together
 
 /// The letters with runs of white space as single spaces.
 std::string with_single_spaces(std::u32string_view letters) {
@@ -76,7 +75,7 @@ std::vector<conllu::Sentence> rows_of(const Annotated& annotated, const std::str
 void segment(Model& model, std::vector<Paragraph>& paragraphs, Find find) {
   std::vector<std::span<const Paragraph>> groups;
   for (std::size_t first = 0, last, letters; first < paragraphs.size(); first = last) {
-    for (last = first, letters = 0; last < paragraphs.size() && letters < kLetters; ++last)
+    for (last = first, letters = 0; last < paragraphs.size() && letters < Segmenter::kPart; ++last)
       letters += paragraphs[last].letters.size();
     groups.push_back(std::span<const Paragraph>(paragraphs).subspan(first, last - first));
   }

@@ -51,14 +51,12 @@ Kind kind_of(char32_t letter) {
 
 /// Letters that are read on either side of those that are cut.
 constexpr std::size_t kContext = 40;
-/// Letters cut in one graph.
-constexpr std::size_t kPart = 2048;
 /// Letters of a sequence, besides the context.
 constexpr std::size_t kSequence = 256;
 
 /// End of the part of a text that is cut in one graph: a space where there is one.
 std::size_t end_of_part(const std::u32string& letters, std::size_t begin) {
-  const std::size_t end = begin + kPart;
+  const std::size_t end = begin + Segmenter::kPart;
   if (end >= letters.size()) return letters.size();
   for (std::size_t i = end; i > begin; --i)
     if (is_space(letters[i - 1])) return i;

@@ -59,6 +59,9 @@ class Segmenter {
                                            std::span<const Paragraph> paragraphs,
                                            Find find = Find::kSentences);
 
+  /// Letters that are cut in one graph.
+  static constexpr std::size_t kPart = 2048;
+
  private:
   /// Unit that ends with a letter.
   enum class End : unsigned { kNothing, kToken, kSentence };
