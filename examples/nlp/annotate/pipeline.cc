@@ -72,7 +72,7 @@ std::vector<conllu::Sentence> rows_of(const Annotated& annotated, const std::str
 
 }  // namespace
 
-void segment(Model& model, std::vector<Paragraph>& paragraphs, Find find) {
+std::size_t segment(Model& model, std::vector<Paragraph>& paragraphs, Find find) {
   std::vector<std::span<const Paragraph>> groups;
   for (std::size_t first = 0, last, letters; first < paragraphs.size(); first = last) {
     for (last = first, letters = 0; last < paragraphs.size() && letters < Segmenter::kPart; ++last)
@@ -96,9 +96,14 @@ void segment(Model& model, std::vector<Paragraph>& paragraphs, Find find) {
       }
     }
   }
-  if (cut > 0)
-    warn(with_commas(cut) + (cut == 1 ? " sentence has" : " sentences have") + " more than " +
-         with_commas(kLongest) + " tokens and " + (cut == 1 ? "is" : "are") + " cut");
+  return cut;
+}
+
+void warn_of_cut(std::size_t sentences) {
+  if (sentences > 0)
+    warn(with_commas(sentences) + (sentences == 1 ? " sentence has" : " sentences have") +
+         " more than " + with_commas(kLongest) + " tokens and " + (sentences == 1 ? "is" : "are") +
+         " cut");
 }
 
 namespace {
@@ -240,10 +245,14 @@ Report evaluate(Model& model, const Treebank& treebank, const std::string& name,
   std::vector<conllu::Sentence> rows = treebank.rows;
   if (given == Given::kText) {
     std::vector<Paragraph> paragraphs = treebank.paragraphs;
-    segment(model, paragraphs);
+    warn_of_cut(segment(model, paragraphs));
     rows = rows_of(annotate_text(model, std::move(paragraphs), name), "the annotated " + name);
   } else {
-    fill(model, rows, {given == Given::kWords, true}, name);
+    std::vector<std::vector<std::string>> words;
+    for (const conllu::Sentence& sentence : rows) words.push_back(sentence.words());
+    const std::vector<Annotation> found = annotate_words(model, words, name);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      fill(rows[i], found[i], {.columns = given == Given::kWords, .replace = true});
   }
   return {name, treebank.rows.size(), treebank.words(), conll18_scores(treebank.rows, rows)};
 }

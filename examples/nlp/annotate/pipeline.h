@@ -12,9 +12,11 @@
 
 namespace annotate {
 
-/// Sets the sentences of paragraphs to those that the model finds, see Segmenter::segment; cuts
-/// sentences of more than 1,000 tokens, with a warning.
-void segment(Model& model, std::vector<Paragraph>& paragraphs, Find find = Find::kSentences);
+/// Sets the sentences of paragraphs to those that the model finds, see Segmenter::segment. Cuts
+/// those of more than 1,000 tokens and returns how many there were.
+std::size_t segment(Model& model, std::vector<Paragraph>& paragraphs, Find find = Find::kSentences);
+/// Warns of sentences that were cut.
+void warn_of_cut(std::size_t sentences);
 /// Makes every token a word.
 void remove_multiwords(std::vector<Paragraph>& paragraphs);
 

@@ -111,29 +111,22 @@ std::vector<conllu::Sentence> with_multiwords(Model& model,
   return sentences;
 }
 
-void fill(Model& model, std::vector<conllu::Sentence>& sentences, const Fill& what,
-          const std::string& name) {
-  std::vector<std::vector<std::string>> words;
-  for (const conllu::Sentence& sentence : sentences) words.push_back(sentence.words());
-  const std::vector<Annotation> found = annotate_words(model, words, name);
-  for (std::size_t s = 0; s < sentences.size(); ++s) {
-    conllu::Sentence& sentence = sentences[s];
-    const auto filled = [&](std::size_t word, Column column) {
-      return !what.replace && sentence.fields(word)[column] != "_";
-    };
-    bool has_tree = false, has_features = false;
-    for (std::size_t i = 0; i < sentence.size(); ++i) {
-      has_tree = has_tree || filled(i, conllu::kHead);
-      has_features = has_features || filled(i, conllu::kFeats);
-    }
-    for (std::size_t i = 0; i < sentence.size(); ++i) {
-      for (std::size_t output = 0; what.columns && output < kOutputs; ++output)
-        if (!filled(i, kColumns[output]) && !(output == kFeats && has_features))
-          sentence.set(i, kColumns[output], found[s].columns[output][i]);
-      if (has_tree || found[s].heads.empty()) continue;
-      sentence.set(i, conllu::kHead, std::to_string(found[s].heads[i]));
-      sentence.set(i, conllu::kDeprel, found[s].labels[i]);
-    }
+void fill(conllu::Sentence& sentence, const Annotation& found, const Fill& what) {
+  const auto filled = [&](std::size_t word, Column column) {
+    return !what.replace && sentence.fields(word)[column] != "_";
+  };
+  bool has_tree = !what.trees || found.heads.empty(), has_features = false;
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    has_tree = has_tree || filled(i, conllu::kHead);
+    has_features = has_features || filled(i, conllu::kFeats);
+  }
+  for (std::size_t i = 0; i < sentence.size(); ++i) {
+    for (std::size_t output = 0; what.columns && output < kOutputs; ++output)
+      if (!filled(i, kColumns[output]) && !(output == kFeats && has_features))
+        sentence.set(i, kColumns[output], found.columns[output][i]);
+    if (has_tree) continue;
+    sentence.set(i, conllu::kHead, std::to_string(found.heads[i]));
+    sentence.set(i, conllu::kDeprel, found.labels[i]);
   }
 }
 

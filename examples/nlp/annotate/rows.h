@@ -16,16 +16,15 @@ namespace annotate {
 std::vector<nlp::conllu::Sentence> with_multiwords(Model& model,
                                                    std::vector<nlp::conllu::Sentence> sentences);
 
-/// Fields to predict.
+/// Fields to fill.
 struct Fill {
   bool columns = true;   ///< LEMMA, UPOS, XPOS and FEATS
+  bool trees = true;     ///< HEAD and DEPREL
   bool replace = false;  ///< true: also fields that are filled already
 };
 
-/// Fills the fields that are `_`; FEATS, and HEAD with DEPREL, in sentences where all of them are
-/// `_`. A progress bar is titled `name`, unless it is empty.
-void fill(Model& model, std::vector<nlp::conllu::Sentence>& sentences, const Fill& what,
-          const std::string& name);
+/// Fills the fields that are `_`; FEATS, and HEAD with DEPREL, if all of them are `_`.
+void fill(nlp::conllu::Sentence& sentence, const Annotation& found, const Fill& what);
 
 /// Comments, words and multiword tokens of a sentence. FEATS and MISC are objects; fields that are
 /// `_` are left out.

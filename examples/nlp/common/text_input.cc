@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -55,6 +57,22 @@ std::size_t find_bad_byte(std::string_view text) {
     at += bytes;
   }
   return std::string_view::npos;
+}
+
+/// The stream of a source; null for standard input.
+std::unique_ptr<std::istream> open(const TextSource& source) {
+  if (source.content) return std::make_unique<std::istringstream>(*source.content);
+  if (source.path == "-") return nullptr;
+  errno = 0;
+  auto file = std::make_unique<std::ifstream>(source.path, std::ios::binary);
+  if (!*file) throw UserError("cannot open " + source.name() + ": " + system_reason());
+  file->peek();  // opening a directory succeeds, reading it fails
+  if (file->bad()) {
+    throw UserError("cannot read " + source.name() + ": " +
+                    (errno == EISDIR ? "is it a directory?" : system_reason()));
+  }
+  file->clear();
+  return file;
 }
 
 std::string from_latin1(std::string_view text) {
@@ -148,24 +166,14 @@ void LineReader::check(std::string& line) {
 
 InputFile::InputFile(const TextSource& source, std::function<void()> before_waiting)
     : name_(source.name()),
-      standard_(source.path == "-"),
+      standard_(!source.content && source.path == "-"),
       before_waiting_(std::move(before_waiting)),
-      reader_(stream(), source) {
-  if (standard_) return;
-  errno = 0;
-  file_.open(source.path, std::ios::binary);
-  if (!file_) throw UserError("cannot open " + name_ + ": " + system_reason());
-  file_.peek();  // opening a directory succeeds, reading it fails
-  if (file_.bad()) {
-    throw UserError("cannot read " + name_ + ": " +
-                    (errno == EISDIR ? "is it a directory?" : system_reason()));
-  }
-  file_.clear();
-}
+      own_(open(source)),
+      reader_(stream(), source) {}
 
 std::istream& InputFile::stream() {
   if (standard_) return std::cin;
-  return file_;
+  return *own_;
 }
 
 bool InputFile::has_more() {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <fstream>
 #include <functional>
 #include <istream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,14 +30,21 @@ struct TextOptions {
   bool has_skip_bad = false;  ///< true: the user can raise `skip_bad`
 };
 
-/// Text input: a file, or "-" for standard input.
+/// Text input: a file, "-" for standard input, or a text in memory.
 struct TextSource {
   TextSource(std::string file, const TextOptions& how = {})  // NOLINT: any path is a source
       : path(std::move(file)), options(how) {}
   TextSource(const char* file) : path(file) {}  // NOLINT
+  /// A text with a name for messages.
+  static TextSource in_memory(std::string text, std::string name) {
+    TextSource source(std::move(name));
+    source.content = std::make_shared<const std::string>(std::move(text));
+    return source;
+  }
 
   std::string path;
   TextOptions options;
+  std::shared_ptr<const std::string> content;  ///< of a text in memory
 
   /// Name of the text in messages.
   std::string name() const { return path == "-" ? "standard input" : path; }
@@ -92,7 +99,7 @@ class InputFile {
   std::string name_;
   bool standard_;
   std::function<void()> before_waiting_;
-  std::ifstream file_;
+  std::unique_ptr<std::istream> own_;  ///< null: standard input
   LineReader reader_;
 };
 
