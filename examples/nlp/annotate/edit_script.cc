@@ -101,29 +101,63 @@ std::string edit_script(std::string_view from_text, std::string_view to_text) {
   return script + utf8(new_head) + utf8(new_tail);
 }
 
-std::optional<std::string> apply_edit_script(std::string_view script, std::string_view word) {
+namespace {
+
+/// Change of one side of a word: next to the `kept` outermost letters, `removed` letters become
+/// those `inserted`.
+struct SideEdit {
+  std::size_t kept = 0, removed = 0;
+  std::u32string inserted;
+};
+
+/// A rule with a colon.
+struct Edit {
+  char kind = 'k';  ///< see in_case
+  SideEdit head, tail;
+};
+
+std::optional<Edit> parse_edit_script(std::string_view script) {
   if (script.empty()) return std::nullopt;
-  if (script[0] == '=') return std::string(script.substr(1));
-  std::optional<std::u32string> letters = in_case(script[0], code_points(word));
-  if (!letters) return std::nullopt;
   std::array<std::size_t, 5> numbers;
   const char *at = script.data() + 1, *const end = script.data() + script.size();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const auto [next, error] = std::from_chars(at, end, numbers[i]);
     if (error != std::errc() || next == end || *next != (i + 1 < numbers.size() ? ',' : ':'))
       return std::nullopt;
-    if (numbers[i] > script.size() + word.size()) return std::nullopt;  // their sum stays in range
     at = next + 1;
   }
-  const auto [head, head_removed, head_inserted, tail, tail_removed] = numbers;
   const std::u32string inserted = code_points({at, static_cast<std::size_t>(end - at)});
-  if (head_inserted > inserted.size() ||
-      head + head_removed + tail + tail_removed >= letters->size())
-    return std::nullopt;
-  letters->replace(letters->size() - tail - tail_removed, tail_removed,
-                   inserted.substr(head_inserted));
-  letters->replace(head, head_removed, inserted.substr(0, head_inserted));
+  if (numbers[2] > inserted.size()) return std::nullopt;
+  return Edit{script[0],
+              {numbers[0], numbers[1], inserted.substr(0, numbers[2])},
+              {numbers[3], numbers[4], inserted.substr(numbers[2])}};
+}
+
+}  // namespace
+
+std::optional<std::string> apply_edit_script(std::string_view script, std::string_view word) {
+  if (script.substr(0, 1) == "=") return std::string(script.substr(1));
+  const std::optional<Edit> edit = parse_edit_script(script);
+  if (!edit) return std::nullopt;
+  std::optional<std::u32string> letters = in_case(edit->kind, code_points(word));
+  if (!letters) return std::nullopt;
+  const SideEdit &head = edit->head, &tail = edit->tail;
+  for (const std::size_t number : {head.kept, head.removed, tail.kept, tail.removed})
+    if (number > letters->size()) return std::nullopt;  // so that their sum stays in range
+  if (head.kept + head.removed + tail.kept + tail.removed >= letters->size()) return std::nullopt;
+  letters->replace(letters->size() - tail.kept - tail.removed, tail.removed, tail.inserted);
+  letters->replace(head.kept, head.removed, head.inserted);
   return utf8(*letters);
+}
+
+std::vector<std::string> parts_of_edit_script(std::string_view script) {
+  const std::optional<Edit> edit = parse_edit_script(script);
+  if (!edit) return {};
+  const auto part = [](char name, const SideEdit& side) {
+    return name + std::to_string(side.kept) + "," + std::to_string(side.removed) + ":" +
+           utf8(side.inserted);
+  };
+  return {std::string(1, edit->kind), part('h', edit->head), part('t', edit->tail)};
 }
 
 std::string split_script(std::string_view token, const std::vector<std::string>& words) {

@@ -24,6 +24,10 @@ std::string edit_script(std::string_view from, std::string_view to);
 /// is no rule.
 std::optional<std::string> apply_edit_script(std::string_view script, std::string_view word);
 
+/// What a rule does to the case, before the shared substring, and behind it, each as a text that is
+/// the same for rules that do the same there. Empty for a rule that inserts a whole word.
+std::vector<std::string> parts_of_edit_script(std::string_view script);
+
 /// Rule that cuts a token into the words that it is made of. Where these are its letters, as in
 /// "don't" = "do" + "n't", it is `c` and the distances of the cuts from the end, `c3`; else, as in
 /// French "du" = "de" + "le", `e` and the edit script to the words with spaces between them.

@@ -35,6 +35,36 @@ std::optional<std::string> class_of(std::size_t output, const Sentence& sentence
   return output == kLemma ? edit_script(sentence.words[i], value) : value;
 }
 
+/// Features of a class that it shares with others: those of FEATS, the letters of XPOS with their
+/// places, and what a rule of lemmas does to case, beginning and end of a word.
+std::vector<std::string> parts_of(std::size_t output, const std::string& text) {
+  std::vector<std::string> parts;
+  if (output == kFeats && text != "_") parts = split_fields(text, '|');
+  if (output == kXpos)
+    for (std::size_t i = 0; i < text.size(); ++i) parts.push_back(std::to_string(i) + text[i]);
+  if (output == kLemma) parts = parts_of_edit_script(text);
+  return parts;
+}
+
+/// Parts that several classes have.
+struct ClassParts {
+  std::vector<float> matrix;  ///< classes x parts, by columns: 1 for a class with the part
+  unsigned count = 0;
+};
+ClassParts parts_of(std::size_t output, const std::vector<std::string>& classes) {
+  std::map<std::string, std::vector<std::size_t>> with;  // classes by part
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    for (const std::string& part : parts_of(output, classes[i])) with[part].push_back(i);
+  ClassParts parts;
+  for (const auto& [part, having] : with) {
+    if (having.size() < 2) continue;
+    parts.matrix.resize(parts.matrix.size() + classes.size());
+    for (const std::size_t i : having) parts.matrix[parts.count * classes.size() + i] = 1;
+    ++parts.count;
+  }
+  return parts;
+}
+
 parser::Description trees_of(const Description& description) {
   parser::Description trees;
   trees.settings.hidden = description.settings.tree_hidden;
@@ -79,8 +109,37 @@ void Description::check() const {
   require_known_texts("characters", characters, 2);
   for (std::size_t output = 0; output < kOutputs; ++output)
     require_texts(std::string("classes of ") + conllu::kNames[kColumns[output]], classes[output]);
+  for (const auto& combination : tags)
+    for (std::size_t output = 0; output < combination.size(); ++output)
+      require(combination[output] < classes[output].size(), "it has a tag without a class");
   require_texts("labels", labels, 0);
 }
+
+namespace {
+
+/// Classes of UPOS, XPOS and FEATS that a word has together. A column that no word has is none.
+std::vector<std::array<unsigned, 3>> tags_of(
+    const Treebank& train, const std::array<std::vector<std::string>, kOutputs>& classes) {
+  std::set<std::array<unsigned, 3>> tags;
+  for (const Sentence& sentence : train.sentences) {
+    for (std::size_t i = 0; i < sentence.size(); ++i) {
+      std::array<unsigned, 3> combination{};
+      bool is_known = true;
+      for (std::size_t output = 0; output < combination.size(); ++output) {
+        const std::vector<std::string>& all = classes[output];  // sorted
+        const std::optional<std::string> text = class_of(output, sentence, i);
+        is_known = is_known && (text || all.size() == 1);
+        if (text)
+          combination[output] =
+              static_cast<unsigned>(std::lower_bound(all.begin(), all.end(), *text) - all.begin());
+      }
+      if (is_known) tags.insert(combination);
+    }
+  }
+  return {tags.begin(), tags.end()};
+}
+
+}  // namespace
 
 Description describe(const Description& chosen, const Treebank& train, const WordVectors& vectors) {
   Description description;
@@ -111,6 +170,7 @@ Description describe(const Description& chosen, const Treebank& train, const Wor
     if (all.empty()) all[otherwise] = 1;
     for (const auto& [text, count] : all) description.classes[output].push_back(text);
   }
+  description.tags = tags_of(train, description.classes);
   description.labels.assign(labels.begin(), labels.end());
   // A projective tree is found more often if few cross.
   description.crossing = 20 * crossing > trees;
@@ -128,6 +188,7 @@ Description with_stage(Description old, const Description& now, Stage stage) {
     case Stage::kTagger:
       old.settings.mlp = now.settings.mlp;
       old.classes = now.classes;
+      old.tags = now.tags;
       break;
     case Stage::kParser:
       old.settings.tree_hidden = now.settings.tree_hidden;
@@ -164,6 +225,10 @@ Model::Model(Description description, const Start& start)
     const unsigned input = output == kLemma ? s.mlp : state;
     weights_[output] = tagger_weights_.add_parameters({classes, input}, "class-weight");
     biases_[output] = tagger_weights_.add_parameters({classes}, zero, "class-bias");
+    ClassParts parts = parts_of(output, description_.classes[output]);
+    if (parts.count == 0) continue;
+    part_weights_[output] = tagger_weights_.add_parameters({parts.count, input}, "part-weight");
+    parts_[output] = std::move(parts.matrix);
   }
   mlp_weight_ = tagger_weights_.add_parameters({s.mlp, state + word}, "lemma-weight");
   mlp_bias_ = tagger_weights_.add_parameters({s.mlp}, zero, "lemma-bias");
@@ -245,6 +310,11 @@ void Model::begin_graph(dynet::ComputationGraph& graph, bool training) {
   for (std::size_t output = 0; output < kOutputs; ++output) {
     weight_nodes_[output] = parameter(graph, weights_[output]);
     bias_nodes_[output] = parameter(graph, biases_[output]);
+    if (parts_[output].empty()) continue;
+    const auto classes = static_cast<unsigned>(description_.classes[output].size());
+    part_nodes_[output] = dynet::input(
+        graph, {classes, static_cast<unsigned>(parts_[output].size()) / classes}, parts_[output]);
+    part_weight_nodes_[output] = parameter(graph, part_weights_[output]);
   }
   mlp_weight_node_ = parameter(graph, mlp_weight_);
   mlp_bias_node_ = parameter(graph, mlp_bias_);
@@ -303,7 +373,10 @@ Expression Model::scores(const States& states, std::size_t word, std::size_t out
   if (output == kLemma)
     input = dropped(tanh(dynet::affine_transform(
         {mlp_bias_node_, mlp_weight_node_, dynet::concatenate({input, states.words[word]})})));
-  return dynet::affine_transform({bias_nodes_[output], weight_nodes_[output], input});
+  if (parts_[output].empty())
+    return dynet::affine_transform({bias_nodes_[output], weight_nodes_[output], input});
+  return dynet::affine_transform({bias_nodes_[output], weight_nodes_[output], input,
+                                  part_nodes_[output], part_weight_nodes_[output] * input});
 }
 
 Expression Model::loss(const Encoded& sentence, Stage stage) {
@@ -339,6 +412,29 @@ void Model::look_up(const std::string& word, const std::vector<float>& upos_scor
     if (*text != "_") columns[output] = *text;
 }
 
+namespace {
+
+/// The best class of each output; UPOS, XPOS and FEATS are a combination in `tags`, if there are
+/// any.
+std::array<std::size_t, kOutputs> best_classes(
+    const std::array<std::vector<float>, kOutputs>& scores,
+    const std::vector<std::array<unsigned, 3>>& tags) {
+  std::array<std::size_t, kOutputs> best;
+  for (std::size_t output = 0; output < kOutputs; ++output)
+    best[output] = static_cast<std::size_t>(
+        std::max_element(scores[output].begin(), scores[output].end()) - scores[output].begin());
+  if (tags.empty()) return best;
+  const auto score = [&](const auto& combination) {
+    return scores[0][combination[0]] + scores[1][combination[1]] + scores[2][combination[2]];
+  };
+  const auto& found = *std::max_element(
+      tags.begin(), tags.end(), [&](const auto& a, const auto& b) { return score(a) < score(b); });
+  std::copy(found.begin(), found.end(), best.begin());
+  return best;
+}
+
+}  // namespace
+
 std::vector<Annotation> Model::annotate(dynet::ComputationGraph& graph,
                                         std::span<const std::vector<std::string>> sentences) {
   graph.clear();
@@ -361,21 +457,19 @@ std::vector<Annotation> Model::annotate(dynet::ComputationGraph& graph,
     sentence.words = sentences[s];
     for (const std::string& word : sentence.words) {
       Columns columns;
-      std::vector<float> upos_scores;
+      std::array<std::vector<float>, kOutputs> values;
       for (std::size_t output = 0; output < kOutputs; ++output) {
-        std::size_t best = 0;
-        if (predicts(output)) {
-          std::vector<float> values = as_vector((node++)->value());
-          require_scores(values);
-          best = static_cast<std::size_t>(std::max_element(values.begin(), values.end()) -
-                                          values.begin());
-          if (output == kUpos) upos_scores = std::move(values);
-        }
-        columns[output] = description_.classes[output][best];
+        values[output].resize(description_.classes[output].size());
+        if (!predicts(output)) continue;
+        values[output] = as_vector((node++)->value());
+        require_scores(values[output]);
       }
+      const auto best = best_classes(values, description_.tags);
+      for (std::size_t output = 0; output < kOutputs; ++output)
+        columns[output] = description_.classes[output][best[output]];
       if (std::string& lemma = columns[kLemma]; lemma != "_")
         lemma = apply_edit_script(lemma, word).value_or(word);
-      if (lexicon_) look_up(word, upos_scores, columns);
+      if (lexicon_) look_up(word, values[kUpos], columns);
       for (std::size_t output = 0; output < kOutputs; ++output)
         sentence.columns[output].push_back(std::move(columns[output]));
     }

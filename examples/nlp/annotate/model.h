@@ -99,14 +99,17 @@ class Model : public nlp::DescribedModel<Description> {
   dynet::LookupParameter word_vectors_;
   nlp::CharacterEncoder letters_;
   std::vector<dynet::LSTMBuilder> shared_lstms_, tree_lstms_;  ///< by layer, one per direction
-  std::array<dynet::Parameter, kOutputs> weights_, biases_;
+  std::array<dynet::Parameter, kOutputs> weights_, biases_, part_weights_;
+  /// Classes x parts of each output whose classes share parts: 1 for a class with the part.
+  std::array<std::vector<float>, kOutputs> parts_;
   dynet::Parameter mlp_weight_, mlp_bias_, root_;
   std::optional<parser::ArcScorer> trees_;
   const Lexicon* lexicon_ = nullptr;
   // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   bool training_ = false;
-  std::array<dynet::Expression, kOutputs> weight_nodes_, bias_nodes_;
+  std::array<dynet::Expression, kOutputs> weight_nodes_, bias_nodes_, part_nodes_,
+      part_weight_nodes_;
   dynet::Expression mlp_weight_node_, mlp_bias_node_, root_node_;
 };
 

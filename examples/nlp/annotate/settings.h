@@ -45,12 +45,15 @@ struct Description {
   std::vector<std::string> words, characters;
   /// Classes of each output, in a fixed order; a treebank without the column has `_` alone.
   std::array<std::vector<std::string>, kOutputs> classes;
+  /// Classes of UPOS, XPOS and FEATS that a word of the treebank has together; empty if no word has
+  /// all of them.
+  std::vector<std::array<unsigned, 3>> tags;
   std::vector<std::string> labels;  ///< of arcs; empty: the treebank has no trees
   bool crossing = false;            ///< true: arcs of a tree may cross
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
-    archive& treebank& settings& segmenter& words& characters& classes& labels& crossing;
+    archive& treebank& settings& segmenter& words& characters& classes& tags& labels& crossing;
   }
   void check() const;  ///< see nlp::Checked
 };

@@ -1,6 +1,7 @@
 #include "examples/nlp/annotate/train.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 
@@ -23,6 +24,9 @@ std::uint64_t fingerprint_of(const Treebank& treebank) {
   }
   return fingerprint.value();
 }
+
+/// Sentences below which a treebank is small: training takes twice as many epochs.
+constexpr std::size_t kSmall = 2000;
 
 const Names<Stage> kStages = {{Stage::kAll, "all"},
                               {Stage::kSegmenter, "segmenter"},
@@ -75,24 +79,26 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
         if (random.uniform() < hide_[word]) word = 0;
       losses.push_back(model.loss(seen, settings_.stage));
       if (settings_.stage == Stage::kAll || settings_.stage == Stage::kSegmenter)
-        losses.push_back(segmentation_loss(model, data_.train.places[sample], random));
+        add_segmentation_losses(model, data_.train.places[sample], random, losses);
     }
     return learn_from(graph, losses, update);
   }
 
-  /// Letters of a sample from which the segmenter learns.
+  /// Letters of a text from which the segmenter learns at a time.
   static constexpr std::size_t kWindow = 128;
 
-  /// Loss of the segmenter on a window that has some of a sentence's letters, all of them equally
-  /// often.
-  dynet::Expression segmentation_loss(Model& model, const Treebank::Place& place,
-                                      Random& random) const {
+  /// Adds losses of the segmenter on windows that have some of a sentence's letters, all of them
+  /// equally often; a long sentence has several.
+  void add_segmentation_losses(Model& model, const Treebank::Place& place, Random& random,
+                               std::vector<dynet::Expression>& losses) const {
     const Paragraph& paragraph = data_.train.paragraphs[place.paragraph];
     const Tokens& sentence = paragraph.sentences[place.sentence];
     const std::size_t first = sentence.front().begin, last = sentence.back().end;
-    const std::size_t end = first + 1 + random.below(last - first + kWindow - 1);
-    return model.segmenter().loss(paragraph, end < kWindow ? 0 : end - kWindow,
-                                  std::min(end, paragraph.letters.size()));
+    for (std::size_t begin = first; begin < last; begin += kWindow) {
+      const std::size_t end = first + 1 + random.below(last - first + kWindow - 1);
+      losses.push_back(model.segmenter().loss(paragraph, end < kWindow ? 0 : end - kWindow,
+                                              std::min(end, paragraph.letters.size())));
+    }
   }
 
   std::string unit() const override { return "words"; }
@@ -169,6 +175,9 @@ void TrainCommand::add_options(CLI::App& app) {
   nlp::TrainCommand::add_options(app);
   app.get_option("--batch")->description(
       "Sentences per update; else one for each 500 of the treebank, from 2 to 16");
+  app.get_option("--epochs")
+      ->description(app.get_option("--epochs")->get_description() +
+                    "; twice as many for less than 2,000 sentences");
 }
 
 void TrainCommand::add_settings(Options& options) {
@@ -225,9 +234,14 @@ void TrainCommand::run() {
   };
   const Parts<Treebank> data = {read(train), read(dev), read(test)};
   // A small treebank needs as many updates as a large one.
+  const std::size_t sentences = data.train.sentences.size();
   if (!was_given("--batch"))
-    settings.batch =
-        static_cast<unsigned>(std::clamp<std::size_t>(data.train.sentences.size() / 500, 2, 16));
+    settings.batch = static_cast<unsigned>(std::clamp<std::size_t>(sentences / 500, 2, 16));
+  if (sentences < kSmall) {
+    if (!was_given("--epochs")) limits.epochs *= 2;
+    if (!was_given("--patience")) limits.patience *= 2;
+    if (!was_given("--decay")) settings.decay = std::sqrt(settings.decay);
+  }
   annotate::train(*this, data, std::cout);
 }
 
