@@ -19,6 +19,7 @@ PROGRAM = """
 from typing import Any
 
 import dynet as dy
+import dynet.annotate
 import numpy as np
 import numpy.typing as npt
 
@@ -65,6 +66,8 @@ def step(state: dy.DecoderCache, last: int) -> tuple[dy.Expression, dy.DecoderCa
 
 found = dy.beam_search([decoder.start()], step, width=2)[0][0]
 log_prob: float = found.log_prob
+document = dynet.annotate.load("en.model", threads=2)("Dogs bark.")
+heads: list[int | None] = [word.head_id for word in document.sentences[0]]
 labels: list[int] = dy.CtcDecoder(extend=lambda prefix, label: 0.1 * len(prefix)).best(scores)
 """
 
@@ -99,6 +102,6 @@ def test_program_without_mistakes(tmp_path):
     "dy.squared_norm(3)", "value: str = dy.inputVector([1]).scalar_value()", "dy.tanh()",
     "dy.AdamTrainer(pc, rate=1)", "pc.add_parameter(3)", "dy.inputVector([1]) + 'a'",
     "dy.ChainCrf(pc)", "dy.Linear(pc, 3, '2')", "dy.CtcDecoder(finish=3)",
-    "dy.ChainCrf(pc, 3).best(dy.inputVector([1])).score"])
+    "dy.ChainCrf(pc, 3).best(dy.inputVector([1])).score", "dynet.annotate.load('en.model')(3)"])
 def test_mistake_is_found(tmp_path, mistake):
-    assert len(checked(f"import dynet as dy\npc = dy.ParameterCollection()\n{mistake}\n", tmp_path)) == 1
+    assert len(checked(f"import dynet as dy\nimport dynet.annotate\npc = dy.ParameterCollection()\n{mistake}\n", tmp_path)) == 1
