@@ -33,6 +33,7 @@
 //   dynet-like/io/save.h
 //   dynet-like/io/word_vectors.h
 //   dynet-like/param/storage.h
+//   dynet-like/serve/batcher.h
 //   dynet-like/structures/ctc/ctc_decoding.h
 //   dynet-like/train/update_loops.h
 

@@ -18,5 +18,6 @@
 #include "dynet-like/io/word_vectors.h"
 #include "dynet-like/ops/form.h"
 #include "dynet-like/param/storage.h"
+#include "dynet-like/serve/batcher.h"
 #include "dynet-like/structures/ctc/ctc_decoding.h"
 #include "dynet-like/train/update_loops.h"
