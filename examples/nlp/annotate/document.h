@@ -81,8 +81,10 @@ class SentenceWriter {
 
   /// The first comments name the program and the model.
   SentenceWriter(Write write, const std::string& model, bool json = false);
+  /// Adds a line to the first comments, or to those of the next sentence.
+  void add_comment(const std::string& line) { first_.push_back(line); }
   /// The next sentence begins a document.
-  void begin_document(const std::string& id) { first_.push_back("# newdoc id = " + id); }
+  void begin_document(const std::string& id) { add_comment("# newdoc id = " + id); }
   void write(const AnnotatedSentence& sentence);
 
  private:

@@ -17,5 +17,8 @@ int main(int argc, char** argv) {
   line.add("run", "Annotate text", annotate::run_command(),
            {"annotate run --model en.model < text.txt > annotated.conllu",
             "annotate run --model en.model --ranges --input text.txt --output annotated.conllu"});
+  line.add("serve", "Annotate text over HTTP, as UDPipe's servers do", annotate::serve_command(),
+           {"annotate serve --model en.model --port 8001",
+            "curl -F data=@text.txt -F tokenizer= -F tagger= -F parser= localhost:8001/process"});
   return line.run(argc, argv);
 }

@@ -1,0 +1,166 @@
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <future>
+#include <iostream>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "dynet-like/serve/batcher.h"
+#include "examples/nlp/annotate/commands.h"
+#include "examples/nlp/annotate/document.h"
+#include "examples/nlp/annotate/http.h"
+#include "examples/nlp/annotate/rest.h"
+#include "examples/nlp/common/model_command.h"
+#include "examples/nlp/common/options.h"
+
+namespace annotate {
+
+using namespace nlp;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using DocumentBatcher = dynet::serve::Batcher<Document, Document>;
+
+/// Letters of a document, or what takes as long.
+std::size_t weight_of(const Document& document) {
+  std::size_t letters = 0;
+  for (const Paragraph& paragraph : document.paragraphs) letters += paragraph.letters.size();
+  for (const conllu::Sentence& sentence : document.rows) letters += 8 * sentence.size();
+  return letters;
+}
+
+/// Annotates the documents of all requests together.
+class Annotator {
+ public:
+  struct Limits {
+    std::size_t most_letters;  ///< of a document, and of those annotated together
+    std::chrono::duration<double> timeout;
+    dynet::serve::BatchLimits batches;
+  };
+
+  Annotator(Model& model, ServedModel served, const HttpSettings& settings, const Limits& limits)
+      : served_(std::move(served)),
+        limits_(limits),
+        server_(settings, [this](const HttpRequest& request,
+                                 HttpServer::Reply reply) { receive(request, std::move(reply)); }),
+        batcher_(
+            [&model](std::span<const Document> requests) {
+              std::vector<Document> documents(requests.begin(), requests.end());
+              annotate::annotate(model, documents);
+              return documents;
+            },
+            limits.batches) {}
+
+  HttpServer& server() { return server_; }
+
+ private:
+  /// Request whose documents are annotated one after the other, in turn with those of others.
+  struct Job {
+    AnnotationRequest request;
+    HttpServer::Reply reply;
+    Clock::time_point deadline;
+    std::size_t next = 0;  ///< document
+    std::future<Document> annotated = {};
+  };
+
+  void receive(const HttpRequest& http, HttpServer::Reply reply) {
+    auto read = read_request(http, served_, limits_.most_letters);
+    if (auto* const answer = std::get_if<HttpAnswer>(&read)) return reply(std::move(*answer));
+    const auto timeout = std::chrono::duration_cast<Clock::duration>(limits_.timeout);
+    go_on(std::make_shared<Job>(Job{std::move(std::get<AnnotationRequest>(read)), std::move(reply),
+                                    Clock::now() + timeout}));
+  }
+
+  void go_on(const std::shared_ptr<Job>& job) {
+    std::vector<Document>& documents = job->request.documents;
+    if (job->next == documents.size()) return job->reply(answer_of(job->request, served_));
+    Document& document = documents[job->next];
+    const dynet::serve::RequestTerms terms = {weight_of(document), job->deadline, job->next > 0};
+    try {
+      // The worker keeps nothing of the job, whose connection belongs to the thread of the server.
+      job->annotated = batcher_.submit(std::move(document), terms, [this, waiting = job]() mutable {
+        server_.post([this, own = std::move(waiting)] { finish(own); });
+      });
+    } catch (const dynet::serve::QueueFull&) {
+      HttpAnswer answer = text_answer(503, "Too many requests are waiting.");
+      answer.headers = {{"Retry-After", "1"}};
+      job->reply(std::move(answer));
+    }
+  }
+
+  void finish(const std::shared_ptr<Job>& job) {
+    try {
+      job->request.documents[job->next++] = job->annotated.get();
+    } catch (const dynet::serve::DeadlineExceeded&) {
+      return job->reply(text_answer(503, "The request exceeded its time limit."));
+    } catch (const std::exception& error) {
+      return job->reply(text_answer(500, "The request failed: " + std::string(error.what())));
+    }
+    go_on(job);
+  }
+
+  const ServedModel served_;
+  const Limits limits_;
+  HttpServer server_;
+  DocumentBatcher batcher_;  ///< destroyed first, as it calls the server
+};
+
+class Serve : public ModelCommand<Model> {
+ public:
+  void add_options(CLI::App& app) override {
+    ModelCommand::add_options(app);
+    begin_group(app, "Server");
+    app.add_option("--host", host_, "Where to listen: a name or an address");
+    app.add_option("--port", port_, "The port; 0 for any that is free")
+        ->transform(InRange(0, 65535));
+    app.add_option("--max-request-size", kilobytes_, "Kilobytes of a request")
+        ->transform(InRange(1, 1 << 20));
+    app.add_option("--max-queued", most_queued_, "Requests that may wait")
+        ->transform(InRange(1, 1e6));
+    app.add_option("--timeout", timeout_, "Seconds that a request may take")
+        ->transform(InRange(0.001, 86400));
+    app.add_option("--batch", batch_, "Requests that are annotated together")
+        ->transform(InRange(1, 1e4));
+    app.add_option("--wait", wait_, "Milliseconds that a request waits for others to join it")
+        ->transform(InRange(0.0, 10000));
+  }
+
+  void run() override {
+    const std::unique_ptr<Model> model = load();
+    HttpSettings settings;
+    settings.host = host_;
+    settings.port = static_cast<std::uint16_t>(port_);
+    settings.most_bytes = kilobytes_ << 10;
+    settings.timeout = std::chrono::seconds(static_cast<int>(std::ceil(timeout_)));
+    const std::size_t letters = kLetters * model->threads();
+    const auto wait = std::chrono::duration<double, std::milli>(wait_);
+    Annotator annotator(*model, served_model(*model, saved_.model), settings,
+                        {letters,
+                         std::chrono::duration<double>(timeout_),
+                         {most_queued_, batch_, letters,
+                          std::chrono::duration_cast<std::chrono::microseconds>(wait)}});
+    const bool is_v6 = host_.find(':') != host_.npos;
+    std::cout << "annotate serves " << saved_.model << " at http://"
+              << (is_v6 ? "[" + host_ + "]" : host_) << ":" << annotator.server().port()
+              << std::endl;
+    annotator.server().run();
+  }
+
+ private:
+  /// Letters that are annotated together, for each thread.
+  static constexpr std::size_t kLetters = 1 << 15;
+
+  std::string host_ = "127.0.0.1";
+  unsigned port_ = 8001;
+  std::size_t kilobytes_ = 1024, most_queued_ = 256, batch_ = 64;
+  double timeout_ = 60, wait_ = 2;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> serve_command() { return std::make_unique<Serve>(); }
+
+}  // namespace annotate
