@@ -42,7 +42,7 @@ struct HttpServer::State {
 
   void listen();
   void accept();
-  void stop_at_signal();
+  void stop_at_signal(const std::function<void()>& stop);
 
   const HttpSettings settings;
   const Handler handler;
@@ -223,20 +223,21 @@ void HttpServer::State::accept() {
   });
 }
 
-void HttpServer::State::stop_at_signal() {
+void HttpServer::State::stop_at_signal(const std::function<void()>& stop) {
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction before = {};
     // Signals ignored at the start remain ignored.
     if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
       signals.add(signal);
   }
-  signals.async_wait([this](Error error, int /*signal*/) {
+  signals.async_wait([this, stop](Error error, int /*signal*/) {
     if (error) return;
     stopping = true;
     signals.clear();
     acceptor.close();
     pause.cancel();
     for (Session* const session : sessions) session->end_reading();
+    stop();
   });
 }
 
@@ -249,8 +250,8 @@ HttpServer::~HttpServer() = default;
 
 std::uint16_t HttpServer::port() const { return state_->acceptor.local_endpoint().port(); }
 
-void HttpServer::run() {
-  state_->stop_at_signal();
+void HttpServer::run(const std::function<void()>& stop) {
+  state_->stop_at_signal(stop);
   state_->accept();
   state_->context.run();
 }

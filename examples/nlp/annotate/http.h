@@ -35,9 +35,9 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   std::uint16_t port() const;
-  /// Handles requests until SIGINT or SIGTERM, and returns when all of them are answered. A second
-  /// signal ends the program.
-  void run();
+  /// Handles requests until SIGINT or SIGTERM, then calls `stop`, and returns when all of them are
+  /// answered. A second signal ends the program.
+  void run(const std::function<void()>& stop);
   /// Lets the thread of `run` call a function; may be called by any thread.
   void post(std::function<void()> function);
 

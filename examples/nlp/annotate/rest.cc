@@ -195,7 +195,6 @@ std::variant<AnnotationRequest, HttpAnswer> route(const HttpRequest& http, const
   }
   if (http.path == "/process") return process_request(http, model, most);
   if (http.path == "/models") return json_answer(models_json(model));
-  if (http.path == "/health") return json_answer({{"status", "ok"}});
   for (const std::string stage : {"tokenize", "tag", "parse"})
     if (http.path == "/weblicht/" + stage) return weblicht_request(http, model, stage, most);
   return text_answer(404, "Requested URL was not found.");
@@ -302,6 +301,10 @@ std::string result_of(const AnnotationRequest& request, const ServedModel& model
 
 HttpAnswer text_answer(unsigned status, const std::string& sentence) {
   return {status, "text/plain; charset=utf-8", sentence + "\n"};
+}
+
+HttpAnswer health_answer(std::size_t queued) {
+  return json_answer({{"status", "ok"}, {"queued", queued}});
 }
 
 ServedModel served_model(const Model& model, const std::string& file) {

@@ -23,6 +23,9 @@ struct HttpAnswer {
 /// A sentence as an answer.
 HttpAnswer text_answer(unsigned status, const std::string& sentence);
 
+/// Answer of a server with so many requests that wait.
+HttpAnswer health_answer(std::size_t queued);
+
 /// Model as clients see it.
 struct ServedModel {
   std::string id;        ///< clients may name a part of it that ends before a hyphen

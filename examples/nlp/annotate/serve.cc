@@ -54,7 +54,11 @@ class Annotator {
             },
             limits.batches) {}
 
-  HttpServer& server() { return server_; }
+  std::uint16_t port() const { return server_.port(); }
+  /// See HttpServer::run.
+  void run() {
+    server_.run([this] { batcher_.stop(); });
+  }
 
  private:
   /// Request whose documents are annotated one after the other, in turn with those of others.
@@ -67,6 +71,7 @@ class Annotator {
   };
 
   void receive(const HttpRequest& http, HttpServer::Reply reply) {
+    if (http.path == "/health") return reply(health_answer(batcher_.queued()));
     auto read = read_request(http, served_, limits_.most_letters);
     if (auto* const answer = std::get_if<HttpAnswer>(&read)) return reply(std::move(*answer));
     const auto timeout = std::chrono::duration_cast<Clock::duration>(limits_.timeout);
@@ -88,6 +93,8 @@ class Annotator {
       HttpAnswer answer = text_answer(503, "Too many requests are waiting.");
       answer.headers = {{"Retry-After", "1"}};
       job->reply(std::move(answer));
+    } catch (const dynet::serve::Stopped&) {
+      job->reply(text_answer(503, "The server is stopping."));
     }
   }
 
@@ -144,9 +151,8 @@ class Serve : public ModelCommand<Model> {
                           std::chrono::duration_cast<std::chrono::microseconds>(wait)}});
     const bool is_v6 = host_.find(':') != host_.npos;
     std::cout << "annotate serves " << saved_.model << " at http://"
-              << (is_v6 ? "[" + host_ + "]" : host_) << ":" << annotator.server().port()
-              << std::endl;
-    annotator.server().run();
+              << (is_v6 ? "[" + host_ + "]" : host_) << ":" << annotator.port() << std::endl;
+    annotator.run();
   }
 
  private:
