@@ -10,6 +10,7 @@ import collections
 import http.client
 import itertools
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -33,6 +34,12 @@ class Server:
         if not ready:
             sys.exit("the server has not started")
         self.port = int(ready.rsplit(":", 1)[1])
+
+    def cpu_seconds(self):
+        """CPU time of all its threads."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as stat:
+            user, system = stat.read().rsplit(")", 1)[1].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def stop(self):
         self.process.terminate()
@@ -101,12 +108,15 @@ def main():
         server = Server(arguments.program, ["--model", arguments.model, "--threads", arguments.threads, *options])
         if expected is None:
             expected, _, _ = run(server.port, texts, 1)
+        before = server.cpu_seconds()
         answers, seconds, total = run(server.port, texts, arguments.clients)
+        cpu = server.cpu_seconds() - before
         server.stop()
         wrong = collections.Counter(a == b for a, b in zip(answers, expected))[False]
         words = sum(map(words_of, answers))
         print(
-            f"{name}: {len(texts) / total:.0f} requests/s, {words / total:.0f} words/s, "
+            f"{name}: {len(texts) / total:.0f} requests/s, {words / total:.0f} words/s; a second of CPU time: "
+            f"{len(texts) / cpu:.0f} requests, {words / cpu:.0f} words; "
             f"median {1000 * statistics.median(seconds):.0f} ms, "
             f"95 % within {1000 * statistics.quantiles(seconds, n=20)[-1]:.0f} ms, "
             f"{wrong} of {len(texts)} answers differ from those of one client"

@@ -117,7 +117,7 @@ Parameters multipart_parameters(std::string_view body, const std::string& conten
     throw HttpError(400, "The content type multipart/form-data has no boundary.");
   const auto malformed = [] { return HttpError(400, "The multipart body is malformed."); };
   const std::string first = "--" + *boundary, next = "\r\n" + first;
-  // What is before the first boundary is ignored.
+  // Text before the first boundary is ignored.
   std::size_t at = body.starts_with(first) ? first.size() : body.find(next);
   if (at == body.npos) throw malformed();
   if (!body.starts_with(first)) at += next.size();

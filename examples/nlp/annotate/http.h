@@ -12,7 +12,7 @@
 
 namespace annotate {
 
-/// Where a server listens, and its limits.
+/// Address and limits of a server.
 struct HttpSettings {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;            ///< 0: any that is free

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/base/interrupt.h"
 #include "dynet-like/dynet.h"
 #include "dynet-like/io/dict.h"
 #include "examples/nlp/annotate/lexicon.h"
@@ -65,6 +66,13 @@ class Model : public nlp::DescribedModel<Description> {
   /// Words whose analyses are not to be predicted; null for none. It must outlive
   /// the predictions.
   void set_lexicon(const Lexicon* lexicon) { lexicon_ = lexicon; }
+  /// Interrupt that may end a prediction between two graphs, by an exception; null for none. It
+  /// must outlive the predictions.
+  void set_interrupt(dynet::Interrupt* interrupt) { interrupt_ = interrupt; }
+  /// Called before each graph of a prediction.
+  void look_at_interrupt() const {
+    if (interrupt_ != nullptr) interrupt_->look();
+  }
   /// Annotates sentences in one graph, which is cleared first.
   std::vector<Annotation> annotate(dynet::ComputationGraph& graph,
                                    std::span<const std::vector<std::string>> sentences);
@@ -105,6 +113,7 @@ class Model : public nlp::DescribedModel<Description> {
   dynet::Parameter mlp_weight_, mlp_bias_, root_;
   std::optional<parser::ArcScorer> trees_;
   const Lexicon* lexicon_ = nullptr;
+  dynet::Interrupt* interrupt_ = nullptr;
   // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   bool training_ = false;

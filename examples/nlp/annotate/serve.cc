@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -7,6 +8,8 @@
 #include <utility>
 #include <variant>
 
+#include "dynet-like/base/interrupt.h"
+#include "dynet-like/base/workers.h"
 #include "dynet-like/serve/batcher.h"
 #include "examples/nlp/annotate/commands.h"
 #include "examples/nlp/annotate/document.h"
@@ -22,7 +25,6 @@ using namespace nlp;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using DocumentBatcher = dynet::serve::Batcher<Document, Document>;
 
 /// Letters of a document, or what takes as long.
 std::size_t weight_of(const Document& document) {
@@ -32,32 +34,71 @@ std::size_t weight_of(const Document& document) {
   return letters;
 }
 
-/// Annotates the documents of all requests together.
+/// Documents of clients that are annotated together, on a thread of their own.
+class Lane {
+ public:
+  /// Document with the time until which it must be annotated.
+  struct Timed {
+    Document document;
+    Clock::time_point deadline;
+  };
+
+  Lane(const Model& model, const dynet::serve::BatchLimits& limits)
+      : workers_(model.threads()),
+        model_(model),
+        batcher_([this](std::span<const Timed> requests) { return annotate(requests); }, limits) {
+    model_.set_workers(&workers_);
+  }
+
+  dynet::serve::Batcher<Timed, Document>& batcher() { return batcher_; }
+
+ private:
+  std::vector<Document> annotate(std::span<const Timed> requests) {
+    std::vector<Document> documents;
+    Clock::time_point last = Clock::time_point::min();
+    for (const Timed& request : requests) {
+      documents.push_back(request.document);
+      last = std::max(last, request.deadline);
+    }
+    dynet::Interrupt interrupt([last] {
+      if (Clock::now() > last)
+        throw dynet::serve::DeadlineExceeded("the deadline passed while a text was annotated");
+    });
+    model_.set_interrupt(&interrupt);
+    annotate::annotate(model_, documents);
+    return documents;
+  }
+
+  dynet::Workers workers_;
+  Model model_;  ///< shares the weights
+  dynet::serve::Batcher<Timed, Document> batcher_;
+};
+
+/// Annotates the documents of all requests. Long ones have a lane of their own, so that short ones
+/// do not wait for them.
 class Annotator {
  public:
   struct Limits {
-    std::size_t most_letters;  ///< of a document, and of those annotated together
-    std::chrono::duration<double> timeout;
-    dynet::serve::BatchLimits batches;
+    Clock::duration timeout;
+    dynet::serve::BatchLimits batches;  ///< weights are letters
   };
 
-  Annotator(Model& model, ServedModel served, const HttpSettings& settings, const Limits& limits)
+  Annotator(const Model& model, ServedModel served, const HttpSettings& settings,
+            const Limits& limits)
       : served_(std::move(served)),
         limits_(limits),
         server_(settings, [this](const HttpRequest& request,
                                  HttpServer::Reply reply) { receive(request, std::move(reply)); }),
-        batcher_(
-            [&model](std::span<const Document> requests) {
-              std::vector<Document> documents(requests.begin(), requests.end());
-              annotate::annotate(model, documents);
-              return documents;
-            },
-            limits.batches) {}
+        short_(model, limits.batches),
+        long_(model, limits.batches) {}
 
   std::uint16_t port() const { return server_.port(); }
   /// See HttpServer::run.
   void run() {
-    server_.run([this] { batcher_.stop(); });
+    server_.run([this] {
+      short_.batcher().stop();
+      long_.batcher().stop();
+    });
   }
 
  private:
@@ -71,24 +112,27 @@ class Annotator {
   };
 
   void receive(const HttpRequest& http, HttpServer::Reply reply) {
-    if (http.path == "/health") return reply(health_answer(batcher_.queued()));
-    auto read = read_request(http, served_, limits_.most_letters);
+    if (http.path == "/health")
+      return reply(health_answer(short_.batcher().queued() + long_.batcher().queued()));
+    auto read = read_request(http, served_, limits_.batches.most_weight);
     if (auto* const answer = std::get_if<HttpAnswer>(&read)) return reply(std::move(*answer));
-    const auto timeout = std::chrono::duration_cast<Clock::duration>(limits_.timeout);
     go_on(std::make_shared<Job>(Job{std::move(std::get<AnnotationRequest>(read)), std::move(reply),
-                                    Clock::now() + timeout}));
+                                    Clock::now() + limits_.timeout}));
   }
 
   void go_on(const std::shared_ptr<Job>& job) {
     std::vector<Document>& documents = job->request.documents;
     if (job->next == documents.size()) return job->reply(answer_of(job->request, served_));
     Document& document = documents[job->next];
-    const dynet::serve::RequestTerms terms = {weight_of(document), job->deadline, job->next > 0};
+    const std::size_t weight = weight_of(document);
+    const dynet::serve::RequestTerms terms = {weight, job->deadline, job->next > 0};
     try {
       // The worker keeps nothing of the job, whose connection belongs to the thread of the server.
-      job->annotated = batcher_.submit(std::move(document), terms, [this, waiting = job]() mutable {
-        server_.post([this, own = std::move(waiting)] { finish(own); });
-      });
+      Lane& lane = weight > limits_.batches.most_weight ? long_ : short_;
+      job->annotated = lane.batcher().submit(
+          {std::move(document), job->deadline}, terms, [this, waiting = job]() mutable {
+            server_.post([this, own = std::move(waiting)] { finish(own); });
+          });
     } catch (const dynet::serve::QueueFull&) {
       HttpAnswer answer = text_answer(503, "Too many requests are waiting.");
       answer.headers = {{"Retry-After", "1"}};
@@ -112,7 +156,7 @@ class Annotator {
   const ServedModel served_;
   const Limits limits_;
   HttpServer server_;
-  DocumentBatcher batcher_;  ///< destroyed first, as it calls the server
+  Lane short_, long_;  ///< destroyed first, as they call the server
 };
 
 class Serve : public ModelCommand<Model> {
@@ -142,13 +186,13 @@ class Serve : public ModelCommand<Model> {
     settings.port = static_cast<std::uint16_t>(port_);
     settings.most_bytes = kilobytes_ << 10;
     settings.timeout = std::chrono::seconds(static_cast<int>(std::ceil(timeout_)));
-    const std::size_t letters = kLetters * model->threads();
-    const auto wait = std::chrono::duration<double, std::milli>(wait_);
-    Annotator annotator(*model, served_model(*model, saved_.model), settings,
-                        {letters,
-                         std::chrono::duration<double>(timeout_),
-                         {most_queued_, batch_, letters,
-                          std::chrono::duration_cast<std::chrono::microseconds>(wait)}});
+    const dynet::serve::BatchLimits batches = {
+        most_queued_, batch_, kLetters * model->threads(),
+        std::chrono::duration_cast<std::chrono::microseconds>(
+            std::chrono::duration<double, std::milli>(wait_))};
+    const auto timeout =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_));
+    Annotator annotator(*model, served_model(*model, saved_.model), settings, {timeout, batches});
     const bool is_v6 = host_.find(':') != host_.npos;
     std::cout << "annotate serves " << saved_.model << " at http://"
               << (is_v6 ? "[" + host_ + "]" : host_) << ":" << annotator.port() << std::endl;
