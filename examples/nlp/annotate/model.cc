@@ -437,6 +437,7 @@ std::array<std::size_t, kOutputs> best_classes(
 
 std::vector<Annotation> Model::annotate(dynet::ComputationGraph& graph,
                                         std::span<const std::vector<std::string>> sentences) {
+  if (interrupt_ != nullptr) interrupt_->look();
   graph.clear();
   begin_graph(graph, false);
   std::vector<Annotation> found(sentences.size());

@@ -68,10 +68,9 @@ class Model : public nlp::DescribedModel<Description> {
   void set_lexicon(const Lexicon* lexicon) { lexicon_ = lexicon; }
   /// Interrupt that may end a prediction between two graphs, by an exception; null for none. It
   /// must outlive the predictions.
-  void set_interrupt(dynet::Interrupt* interrupt) { interrupt_ = interrupt; }
-  /// Called before each graph of a prediction.
-  void look_at_interrupt() const {
-    if (interrupt_ != nullptr) interrupt_->look();
+  void set_interrupt(dynet::Interrupt* interrupt) {
+    interrupt_ = interrupt;
+    segmenter_.set_interrupt(interrupt);
   }
   /// Annotates sentences in one graph, which is cleared first.
   std::vector<Annotation> annotate(dynet::ComputationGraph& graph,

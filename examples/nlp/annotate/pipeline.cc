@@ -82,7 +82,6 @@ std::size_t segment(Model& model, std::vector<Paragraph>& paragraphs, Find find)
   std::vector<std::vector<Tokens>> found =
       predict_in_parts(model, groups, 1, "", "",
                        [&](Model& mine, dynet::ComputationGraph& graph, const auto& group) {
-                         mine.look_at_interrupt();
                          return mine.segmenter().segment(graph, group[0], find);
                        });
   std::size_t cut = 0;
@@ -153,7 +152,6 @@ std::vector<Annotation> annotate_words(Model& model,
         std::vector<std::vector<std::string>> together;
         std::size_t size = 0;  // their words
         const auto annotate = [&] {
-          mine.look_at_interrupt();
           for (Annotation& each : mine.annotate(graph, together))
             annotations.push_back(std::move(each));
           together.clear();

@@ -296,6 +296,7 @@ std::vector<std::vector<Tokens>> Segmenter::segment(dynet::ComputationGraph& gra
     return cuts[i].end == cuts[i].paragraph.letters.size();
   };
   for (std::size_t first = 0, last; first < cuts.size(); first = last) {
+    if (interrupt_ != nullptr) interrupt_->look();
     last = first;
     graph.clear();
     begin_graph(graph, false);

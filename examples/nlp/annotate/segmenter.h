@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dynet-like/base/interrupt.h"
 #include "dynet-like/dynet.h"
 #include "examples/nlp/annotate/text.h"
 
@@ -52,6 +53,8 @@ class Segmenter {
   /// off.
   dynet::Expression loss(const Paragraph& paragraph, std::size_t begin, std::size_t end);
 
+  /// See Model::set_interrupt.
+  void set_interrupt(dynet::Interrupt* interrupt) { interrupt_ = interrupt; }
   /// Finds the sentences of paragraphs, tokens, and the words of each token; see Find. Clears the
   /// graph first, before each of the parts in which long texts are read. A paragraph is cut in the
   /// same way in any company.
@@ -95,6 +98,7 @@ class Segmenter {
   dynet::LookupParameter letters_;
   dynet::LSTMBuilder forward_, backward_;
   dynet::Parameter end_weight_, end_bias_, script_weight_, script_bias_;
+  dynet::Interrupt* interrupt_ = nullptr;
   // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   bool training_ = false;

@@ -60,10 +60,11 @@ class Lane {
       documents.push_back(request.document);
       last = std::max(last, request.deadline);
     }
-    dynet::Interrupt interrupt([last] {
+    const auto check = [last] {
       if (Clock::now() > last)
         throw dynet::serve::DeadlineExceeded("the deadline passed while a text was annotated");
-    });
+    };
+    dynet::Interrupt interrupt(check, std::chrono::milliseconds(0));  // before each graph
     model_.set_interrupt(&interrupt);
     annotate::annotate(model_, documents);
     return documents;
