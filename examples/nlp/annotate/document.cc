@@ -105,10 +105,10 @@ void read_text(const TextSource& source, const Task& task, Collected& found) {
     if (by_line) add(paragraphs.end());
     found.end();
   });
-  PlainText plain;
+  PlainText plain(source);
   try {
     for (std::string line; in.next(line);) {
-      if (task.refuse_markup) plain.check(line, in);
+      plain.check(line, in);
       const std::u32string letters = code_points(line + in.line_end());
       add(paragraphs.add(letters, std::all_of(letters.begin(), letters.end(), annotate::is_space)));
     }
@@ -195,7 +195,7 @@ void split_documents(Model& model, std::span<Document> documents) {
       for (conllu::Sentence& own : document.rows) own = *row++;
 }
 
-/// What a task wants of an annotation; the other columns are `_`.
+/// The columns and the tree that a task wants; the other columns are `_`.
 Annotation selected(Annotation annotation, const Task& task) {
   if (!task.columns) annotation.columns.fill(std::vector<std::string>(annotation.size(), "_"));
   if (!task.trees) annotation.heads.clear();

@@ -28,15 +28,14 @@ inline const nlp::Names<Format> kFormats = {{Format::kText, "text"},
                                             {Format::kWordLines, "columns"},
                                             {Format::kConllu, "conllu"}};
 
-/// What an input is, and what is wanted of it.
+/// Form of an input, and the result that is wanted.
 struct Task {
   Format format = Format::kText;
-  bool multiwords = true;     ///< tokens are split into words
-  bool ranges = false;        ///< TokenRange in MISC says where a token is in the text
-  bool columns = true;        ///< UPOS, XPOS, FEATS and LEMMA
-  bool trees = true;          ///< HEAD and DEPREL
-  bool replace = false;       ///< fields that are filled already are filled, too
-  bool refuse_markup = true;  ///< text that looks like CoNLL-U or the like is an error
+  bool multiwords = true;  ///< tokens are split into words
+  bool ranges = false;     ///< TokenRange in MISC says where a token is in the text
+  bool columns = true;     ///< UPOS, XPOS, FEATS and LEMMA
+  bool trees = true;       ///< HEAD and DEPREL
+  bool replace = false;    ///< fields that are filled already are filled, too
 
   bool is_text() const { return format == Format::kText || format == Format::kLines; }
 };

@@ -123,7 +123,6 @@ void set_stages(bool tagger, bool parser, const ServedModel& model, Task& task) 
   task.columns = tagger;
   task.trees = parser;
   task.replace = true;
-  task.refuse_markup = false;
   task.multiwords = task.is_text();
   for (const auto& [wanted, is_there, name] :
        {std::tuple(tagger, model.tagger, "tagger"), {parser, model.parser, "parser"}})

@@ -13,9 +13,12 @@ std::string markup_of(const std::string& line);
 /// Throws LineError for a line with markup, which would be read as words.
 void require_plain(const std::string& line, std::size_t number, const std::string& name);
 
-/// Checks the first line that is not blank.
+/// Checks the first line of a text that is not blank; a text in memory may have any.
 class PlainText {
  public:
+  PlainText() = default;
+  explicit PlainText(const TextSource& source) : known_(source.content != nullptr) {}
+
   void check(const std::string& line, const InputFile& in) { check(line, in.number(), in.name()); }
   void check(const std::string& line, std::size_t number, const std::string& name) {
     if (known_ || is_blank(line)) return;
@@ -24,7 +27,7 @@ class PlainText {
   }
 
  private:
-  bool known_ = false;
+  bool known_ = false;  ///< the first line is behind, or may be any
 };
 
 }  // namespace nlp

@@ -12,8 +12,7 @@ namespace {
 
 using Use = std::function<void(const InputSentence&)>;
 
-void for_lines(InputFile& in, const Use& use) {
-  PlainText plain;
+void for_lines(InputFile& in, PlainText plain, const Use& use) {
   for (std::string line; in.next(line);) {
     plain.check(line, in);
     const std::vector<std::string> words = split_words(line);
@@ -22,8 +21,7 @@ void for_lines(InputFile& in, const Use& use) {
   }
 }
 
-void for_text(InputFile& in, const Use& use) {
-  PlainText plain;
+void for_text(InputFile& in, PlainText plain, const Use& use) {
   for_paragraphs(in, [&](const Paragraph& paragraph) {
     const std::string& text = paragraph.text;
     plain.check(text, paragraph.first_line, in.name());
@@ -91,9 +89,9 @@ void for_sentences(const TextSource& source, InputFormat format, const Use& use,
   InputFile in(source, before_waiting);
   switch (format) {
     case InputFormat::kWords:
-      return for_lines(in, use);
+      return for_lines(in, PlainText(source), use);
     case InputFormat::kText:
-      return for_text(in, use);
+      return for_text(in, PlainText(source), use);
     case InputFormat::kConllu:
       return for_conllu(in, use);
     case InputFormat::kColumns:

@@ -124,8 +124,7 @@ std::pair<std::vector<std::string>, std::size_t> annotate_texts(
     const annotate::Format read_as = nlp::value_of(annotate::kFormats, format, "format");
     const annotate::Task task = {.format = read_as,
                                  .multiwords = multiwords,
-                                 .ranges = read_as != annotate::Format::kConllu,
-                                 .refuse_markup = false};
+                                 .ranges = read_as != annotate::Format::kConllu};
     return pipeline.annotate(texts, task, [] {
       const nb::gil_scoped_acquire acquire;
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
