@@ -250,6 +250,9 @@ TEST_CASE("annotate train: one stage alone, all others stay") {
     folder.refuses("p train --train other -m whole --epochs 3 --resume --only all", kFailed,
                    "began with --only " + stage);
   }
+  // A small treebank takes smaller steps, which a resumed run keeps.
+  folder.refuses("p train --train other -m whole --resume --decay 0.93", kFailed,
+                 "--decay 0.964365: it cannot go on with 0.93");
   folder.refuses("p train --train data -m new --from model", kFailed, "--from needs --only");
   folder.refuses("p train --train data -m new --only x", kFailed, "unknown stage 'x'");
 }

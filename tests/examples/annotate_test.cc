@@ -117,6 +117,31 @@ TEST_CASE("annotate: columns that a file does not say are not learned") {
   CHECK(evaluate(other, train, "data").scores.las.correct == 0);
 }
 
+TEST_CASE("annotate: the tags of a word are a combination of the treebank") {
+  const Treebank train = treebank(kTree);
+  const std::vector<std::string> words = {"A", "cat", "sat", ".", "b", "c", "dd", "ee", "x1", "-"};
+  std::set<std::string> seen;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    Model model(small(train), seed);
+    for (const std::string& line :
+         conllu_lines({}, Tokens(words.size()), annotate_words(model, {words}, "")[0])) {
+      const auto fields = nlp::split_fields(line, '\t');
+      seen.insert(fields[3] + " " + fields[4] + " " + fields[5]);
+    }
+  }
+  for (const std::string& tags : seen)
+    CHECK(std::set<std::string>{"DET D _", "NOUN N Number=Sing", "VERB V _", "PUNCT P _"}.count(
+              tags) == 1);
+  CHECK(seen.size() > 1);
+  // No word has all of them: each column for itself.
+  const Treebank apart = treebank(
+      "1\tA\t_\tDET\t_\t_\t_\t_\t_\t_\n2\tcat\t_\tNOUN\t_\t_\t_\t_\t_\t_\n"
+      "3\tsat\t_\t_\tV\t_\t_\t_\t_\t_\n4\t.\t_\t_\tP\t_\t_\t_\t_\t_\n\n");
+  CHECK(small(apart).tags.empty());
+  Model model(small(apart), 1);
+  CHECK(annotate_words(model, {words}, "")[0].columns[kUpos].size() == words.size());
+}
+
 TEST_CASE("annotate: every letter of a text is in one token, whatever a model knows") {
   const Treebank train =
       treebank(std::string(kTree) + rows("1-2 don't/1 do/2 n't") + rows("1-2 won't/1 wo/2 n't"));

@@ -43,6 +43,13 @@ TEST_CASE("edit scripts: words that change alike have one rule, which makes the 
   CHECK(apply_edit_script("l1,1,1,0,0:i", "Bank") == "bink");
 }
 
+TEST_CASE("edit scripts: parts that rules share") {
+  CHECK(parts_of_edit_script("l0,0,0,0,3:y") == Words{"l", "h0,0:", "t0,3:y"});
+  CHECK(parts_of_edit_script("t1,1,1,0,0:i") == Words{"t", "h1,1:i", "t0,0:"});
+  CHECK(parts_of_edit_script("k0,2,1,1,3:\u00e9xy") == Words{"k", "h0,2:\u00e9", "t1,3:xy"});
+  for (const char* none : {"=be", "=", "", "l0,0"}) CHECK(parts_of_edit_script(none).empty());
+}
+
 TEST_CASE("edit scripts: a rule that does not fit the word, or is none, makes nothing") {
   for (const char* rule :
        {"", "l", "x0,0,0,0,0:", "l0,0,0,0:", "l0,0,0,0,0", "l0,0,0,0,0,",

@@ -24,7 +24,7 @@ std::string edit_script(std::string_view from, std::string_view to);
 /// is no rule.
 std::optional<std::string> apply_edit_script(std::string_view script, std::string_view word);
 
-/// What a rule does to the case, before the shared substring, and behind it, each as a text that is
+/// Changes that a rule makes to case, beginning and end of a word, each as a text that is
 /// the same for rules that do the same there. Empty for a rule that inserts a whole word.
 std::vector<std::string> parts_of_edit_script(std::string_view script);
 
