@@ -349,7 +349,7 @@ inline const std::vector<Learner>& learners() {
 #ifdef ANNOTATE_BINARY
       {"annotate",
        {"annotate", ANNOTATE_BINARY},
-       "train, eval or run",
+       "train, eval, run or serve",
        texts(make::parsed, 200, 50),
        "--letter 8 --letter-hidden 8 --word 12 --char 8 --hidden 16 --tree-hidden 16 --mlp 8 "
        "--arc 16 --label 8 --dropout 0.1 --learning-rate 0.01 --batch 4",
