@@ -250,29 +250,33 @@ TEST_CASE("annotate train: one stage alone, all others stay") {
     folder.refuses("p train --train other -m whole --epochs 3 --resume --only all", kFailed,
                    "began with --only " + stage);
   }
-  // A small treebank takes smaller steps, which a resumed run keeps.
-  folder.refuses("p train --train other -m whole --resume --decay 0.93", kFailed,
-                 "--decay 0.964365: it cannot go on with 0.93");
   folder.refuses("p train --train data -m new --from model", kFailed, "--from needs --only");
   folder.refuses("p train --train data -m new --only x", kFailed, "unknown stage 'x'");
 }
 
-TEST_CASE("annotate train: a small treebank has small updates") {
+TEST_CASE("annotate train: a small treebank has small updates, and takes smaller steps") {
   const Annotated folder;
   const std::string small =
       "p train --train data -m new --force --max-seconds 1e-9 --report report --letter-hidden 4 "
       "--word 4 --hidden 4 --tree-hidden 4 --char 4 --mlp 4 --arc 4 --label 4";
-  const auto batch = [&](const std::string& options) {
+  // Batch and decay of a run with these options.
+  const auto settings = [&](const std::string& options) {
     folder.must(small + options);
-    return Json::parse(nlp::split_fields(folder.read("report"), '\n')[0])
-        .at("settings")
-        .at("batch")
-        .get<int>();
+    const Json all = Json::parse(nlp::split_fields(folder.read("report"), '\n')[0]).at("settings");
+    return std::pair(all.at("batch").get<int>(), all.at("decay").dump());
   };
-  CHECK(batch("") == 2);
-  CHECK(batch(" --batch 5") == 5);
-  folder.must("for i in $(seq 40); do cat data; done > many && mv many data");  // 2,400 sentences
-  CHECK(batch("") == 4);
+  const auto repeat = [&](int times, const std::string& sentence) {
+    std::string data;
+    for (int i = 0; i < times; ++i) data += sentence;
+    folder.write("data", data);
+  };
+  CHECK(settings("") == std::pair(2, std::string("0.964365")));
+  CHECK(settings(" --batch 5 --decay 0.5") == std::pair(5, std::string("0.5")));
+  const std::string sentence = "1\tCats\tcat\tNOUN\t_\t_\t0\troot\t_\t_\n\n";
+  repeat(1999, sentence);
+  CHECK(settings("") == std::pair(3, std::string("0.964365")));
+  repeat(2000, sentence);
+  CHECK(settings("") == std::pair(4, std::string("0.93")));
 }
 
 TEST_CASE("annotate train: word vectors") {

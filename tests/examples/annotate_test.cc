@@ -140,6 +140,11 @@ TEST_CASE("annotate: the tags of a word are a combination of the treebank") {
   CHECK(small(apart).tags.empty());
   Model model(small(apart), 1);
   CHECK(annotate_words(model, {words}, "")[0].columns[kUpos].size() == words.size());
+  for (std::size_t output = 0; output < 3; ++output) {
+    Description damaged = small(train);
+    damaged.tags[0][output] = static_cast<unsigned>(damaged.classes[output].size());
+    CHECK_THROWS_WITH(damaged.check(), Catch::Contains("a tag without a class"));
+  }
 }
 
 TEST_CASE("annotate: every letter of a text is in one token, whatever a model knows") {

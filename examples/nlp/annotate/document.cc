@@ -1,7 +1,6 @@
 #include "examples/nlp/annotate/document.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -59,6 +58,8 @@ std::string given_text(const conllu::Sentence& sentence) {
   return text;
 }
 
+constexpr std::size_t kLettersOfWord = 8;  ///< that take about as long as a given word
+
 /// Collects what is read into documents.
 class Collected {
  public:
@@ -68,15 +69,15 @@ class Collected {
   }
 
   void add(Paragraph paragraph) {
-    size_ += paragraph.letters.size();
+    weight_ += paragraph.letters.size();
     next_.paragraphs.push_back(std::move(paragraph));
-    if (size_ > most_) end();
+    if (weight_ > most_) end();
   }
   void add(const conllu::Sentence& rows) {
-    size_ += 8 * rows.size();
+    weight_ += kLettersOfWord * rows.size();
     next_.texts.push_back(given_text(rows));
     next_.rows.push_back(rows);
-    if (size_ > most_) end();
+    if (weight_ > most_) end();
   }
   void end() {
     if (next_.empty()) return;
@@ -84,7 +85,7 @@ class Collected {
     next_.task = ended.task;
     next_.offset = ended.offset;
     for (const Paragraph& paragraph : ended.paragraphs) next_.offset += paragraph.letters.size();
-    size_ = 0;
+    weight_ = 0;
     use_(std::move(ended));
   }
 
@@ -92,7 +93,7 @@ class Collected {
   const std::size_t most_;
   const std::function<void(Document)>& use_;
   Document next_;
-  std::size_t size_ = 0;  ///< letters
+  std::size_t weight_ = 0;
 };
 
 void read_text(const TextSource& source, const Task& task, Collected& found) {
@@ -133,6 +134,13 @@ void read_rows(const TextSource& source, Format format, Collected& found) {
 
 }  // namespace
 
+std::size_t Document::weight() const {
+  std::size_t weight = 0;
+  for (const Paragraph& paragraph : paragraphs) weight += paragraph.letters.size();
+  for (const conllu::Sentence& sentence : rows) weight += kLettersOfWord * sentence.size();
+  return weight;
+}
+
 void for_documents(const TextSource& source, const Task& task, std::size_t most,
                    const std::function<void(Document)>& use) {
   Collected found(task, most, use);
@@ -146,14 +154,6 @@ void for_documents(const TextSource& source, const Task& task, std::size_t most,
     throw;
   }
   found.end();
-}
-
-Document read_document(const TextSource& source, const Task& task) {
-  Document whole;
-  whole.task = task;
-  for_documents(source, task, std::numeric_limits<std::size_t>::max(),
-                [&](Document document) { whole = std::move(document); });
-  return whole;
 }
 
 namespace {

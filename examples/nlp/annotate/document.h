@@ -58,16 +58,18 @@ struct Document {
   std::vector<AnnotatedSentence> sentences;  ///< result
 
   bool empty() const { return paragraphs.empty() && rows.empty(); }
+  /// Its letters; eight for each word that is given.
+  std::size_t weight() const;
 };
 
-/// Reads an input in documents of at least `most` letters, or an eighth as many words, and calls
-/// `use` with each, also when what comes next would have to be waited for. Throws LineError for
-/// malformed input, after it has called `use` with what came before.
+/// Weight up to which documents are annotated together, for each thread.
+inline constexpr std::size_t kMostWeight = 1 << 15;
+
+/// Reads an input in documents of a weight above `most`, and calls `use` with each, also when what
+/// comes next would have to be waited for. Throws LineError for malformed input, after it has
+/// called `use` with what came before.
 void for_documents(const nlp::TextSource& source, const Task& task, std::size_t most,
                    const std::function<void(Document)>& use);
-
-/// Reads an input as a whole.
-Document read_document(const nlp::TextSource& source, const Task& task);
 
 /// Annotates documents, many sentences of any of them in a graph. Each one gets the same sentences
 /// as alone. Returns how many sentences were cut since they had more than 1,000 tokens.

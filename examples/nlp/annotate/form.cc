@@ -79,8 +79,7 @@ std::string part_name(std::string_view headers) {
   return *name;
 }
 
-}  // namespace
-
+/// Percent-decodes; `+` is a space. Other than hexadecimal escapes stay as they are.
 std::string url_decoded(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -97,20 +96,7 @@ std::string url_decoded(std::string_view text) {
   return decoded;
 }
 
-Parameters query_parameters(std::string_view query) {
-  Parameters parameters;
-  while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view pair = query.substr(0, end);
-    query.remove_prefix(std::min(end + 1, query.size()));
-    if (pair.empty()) continue;
-    const std::size_t equals = std::min(pair.find('='), pair.size());
-    parameters[url_decoded(pair.substr(0, equals))].push_back(
-        url_decoded(pair.substr(std::min(equals + 1, pair.size()))));
-  }
-  return parameters;
-}
-
+/// Parameters of a body in multipart/form-data.
 Parameters multipart_parameters(std::string_view body, const std::string& content_type) {
   const std::optional<std::string> boundary = attribute(content_type, "boundary");
   if (!boundary || boundary->empty())
@@ -136,6 +122,22 @@ Parameters multipart_parameters(std::string_view body, const std::string& conten
         part_name(headers_end < headers ? "" : body.substr(headers, headers_end - headers));
     parameters[name].emplace_back(end < value ? "" : body.substr(value, end - value));
     at = end + next.size();
+  }
+  return parameters;
+}
+
+}  // namespace
+
+Parameters query_parameters(std::string_view query) {
+  Parameters parameters;
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    const std::string_view pair = query.substr(0, end);
+    query.remove_prefix(std::min(end + 1, query.size()));
+    if (pair.empty()) continue;
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    parameters[url_decoded(pair.substr(0, equals))].push_back(
+        url_decoded(pair.substr(std::min(equals + 1, pair.size()))));
   }
   return parameters;
 }

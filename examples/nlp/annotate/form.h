@@ -29,19 +29,13 @@ class HttpError : public std::exception {
 /// Values of the parameters of a request, by name; a parameter may be repeated.
 using Parameters = std::map<std::string, std::vector<std::string>>;
 
-/// Percent-decodes; `+` is a space. Other than hexadecimal escapes stay as they are.
-std::string url_decoded(std::string_view text);
-
 /// Parameters `name=value` between `&`.
 Parameters query_parameters(std::string_view query);
 
-/// Parameters of a body in multipart/form-data. Throws HttpError 400 if it is malformed, and 415
-/// for a Content-Transfer-Encoding other than 7bit, 8bit and binary.
-Parameters multipart_parameters(std::string_view body, const std::string& content_type);
-
 /// Parameters of the query and of a body of the type application/x-www-form-urlencoded or
-/// multipart/form-data, which overrides the query. Throws HttpError, 415 for a body of another
-/// type.
+/// multipart/form-data, which overrides the query. Throws HttpError, 400 for a malformed body, and
+/// 415 for one of another type or with a Content-Transfer-Encoding other than 7bit, 8bit and
+/// binary.
 Parameters parameters_of(const HttpRequest& request);
 
 }  // namespace annotate

@@ -424,12 +424,15 @@ std::array<std::size_t, kOutputs> best_classes(
     best[output] = static_cast<std::size_t>(
         std::max_element(scores[output].begin(), scores[output].end()) - scores[output].begin());
   if (tags.empty()) return best;
-  const auto score = [&](const auto& combination) {
-    return scores[0][combination[0]] + scores[1][combination[1]] + scores[2][combination[2]];
-  };
-  const auto& found = *std::max_element(
-      tags.begin(), tags.end(), [&](const auto& a, const auto& b) { return score(a) < score(b); });
-  std::copy(found.begin(), found.end(), best.begin());
+  float most = -std::numeric_limits<float>::infinity();
+  for (const auto& [upos, xpos, feats] : tags) {
+    const float score = scores[kUpos][upos] + scores[kXpos][xpos] + scores[kFeats][feats];
+    if (score <= most) continue;
+    most = score;
+    best[kUpos] = upos;
+    best[kXpos] = xpos;
+    best[kFeats] = feats;
+  }
   return best;
 }
 

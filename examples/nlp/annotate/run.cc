@@ -33,9 +33,6 @@ class Run : public LinesCommand<Model> {
   }
 
  private:
-  /// Letters that are annotated together, for each thread.
-  static constexpr std::size_t kLetters = 1 << 15;
-
   void write_lines(Model& model, OutputFile& out) override {
     const Task task = {.format = value_of(kFormats, format_, "input format"),
                        .multiwords = !whole_,
@@ -47,7 +44,7 @@ class Run : public LinesCommand<Model> {
     SentenceWriter writer([&](const std::string& line) { out.write(line); },
                           model.description().treebank, json_);
     const auto annotate_file = [&](const TextSource& source) {
-      for_documents(source, task, kLetters * model.threads(), [&](Document document) {
+      for_documents(source, task, kMostWeight * model.threads(), [&](Document document) {
         warn_of_cut(annotate::annotate(model, {&document, 1}));
         for (const AnnotatedSentence& sentence : document.sentences) writer.write(sentence);
       });

@@ -26,14 +26,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Letters of a document, or what takes as long.
-std::size_t weight_of(const Document& document) {
-  std::size_t letters = 0;
-  for (const Paragraph& paragraph : document.paragraphs) letters += paragraph.letters.size();
-  for (const conllu::Sentence& sentence : document.rows) letters += 8 * sentence.size();
-  return letters;
-}
-
 /// Documents of clients that are annotated together, on a thread of their own.
 class Lane {
  public:
@@ -81,7 +73,7 @@ class Annotator {
  public:
   struct Limits {
     Clock::duration timeout;
-    dynet::serve::BatchLimits batches;  ///< weights are letters
+    dynet::serve::BatchLimits batches;  ///< weights are those of documents
   };
 
   Annotator(const Model& model, ServedModel served, const HttpSettings& settings,
@@ -125,7 +117,7 @@ class Annotator {
     std::vector<Document>& documents = job->request.documents;
     if (job->next == documents.size()) return job->reply(answer_of(job->request, served_));
     Document& document = documents[job->next];
-    const std::size_t weight = weight_of(document);
+    const std::size_t weight = document.weight();
     const dynet::serve::RequestTerms terms = {weight, job->deadline, job->next > 0};
     try {
       // The worker keeps nothing of the job, whose connection belongs to the thread of the server.
@@ -188,7 +180,7 @@ class Serve : public ModelCommand<Model> {
     settings.most_bytes = kilobytes_ << 10;
     settings.timeout = std::chrono::seconds(static_cast<int>(std::ceil(timeout_)));
     const dynet::serve::BatchLimits batches = {
-        most_queued_, batch_, kLetters * model->threads(),
+        most_queued_, batch_, kMostWeight * model->threads(),
         std::chrono::duration_cast<std::chrono::microseconds>(
             std::chrono::duration<double, std::milli>(wait_))};
     const auto timeout =
@@ -201,9 +193,6 @@ class Serve : public ModelCommand<Model> {
   }
 
  private:
-  /// Letters that are annotated together, for each thread.
-  static constexpr std::size_t kLetters = 1 << 15;
-
   std::string host_ = "127.0.0.1";
   unsigned port_ = 8001;
   std::size_t kilobytes_ = 1024, most_queued_ = 256, batch_ = 64;

@@ -81,7 +81,7 @@ class Pipeline {
 
     std::vector<annotate::Document> documents;
     std::vector<std::size_t> places;  // of their texts
-    std::size_t size = 0, cut = 0;
+    std::size_t weight = 0, cut = 0;
     const auto annotate_documents = [&] {
       cut += annotate::annotate(*model_, documents);
       for (std::size_t i = 0; i < documents.size(); ++i)
@@ -89,18 +89,17 @@ class Pipeline {
           writers[places[i]].write(sentence);
       documents.clear();
       places.clear();
-      size = 0;
+      weight = 0;
       check();
     };
-    const std::size_t most = kLetters * threads_;
+    const std::size_t most = annotate::kMostWeight * threads_;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const auto source = nlp::TextSource::in_memory(texts[i].second, texts[i].first);
       annotate::for_documents(source, task, most, [&](annotate::Document document) {
-        for (const annotate::Paragraph& own : document.paragraphs) size += own.letters.size();
-        for (const nlp::conllu::Sentence& rows : document.rows) size += 8 * rows.size();
+        weight += document.weight();
         documents.push_back(std::move(document));
         places.push_back(i);
-        if (size > most) annotate_documents();
+        if (weight > most) annotate_documents();
       });
     }
     annotate_documents();
@@ -108,9 +107,6 @@ class Pipeline {
   }
 
  private:
-  /// Letters that are annotated together, for each thread.
-  static constexpr std::size_t kLetters = 1 << 15;
-
   annotate::Lexicon lexicon_;
   const std::unique_ptr<annotate::Model> model_;
   const unsigned threads_;
