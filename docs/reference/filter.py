@@ -4,8 +4,9 @@
 Doxygen gives a comment to one declaration. Here it is repeated for those that follow without a blank line,
 as deep and without a comment of their own, such as the other overloads of a function. A constructor without a
 comment is described by its class. Each header is a group of its own, in that of its module. Left out are what is
-private or protected, functions that Boost.Serialization calls, destructors, what is deleted, and the argument that
-the compiler fills in with the place of the call. Lines stay where they are.
+private or protected, members of templates that are defined after their class, functions that Boost.Serialization
+calls, destructors, what is deleted, and the argument that the compiler fills in with the place of the call. Lines
+stay where they are.
 """
 
 import pathlib
@@ -57,6 +58,8 @@ def repeated(lines):
         yield line
 
 
+# A member of a class template, defined after its class.
+MEMBER = re.compile(r"^template <[^\n]*>\n[^;{}]*>::\w+\(.*?^\}$", re.MULTILINE | re.DOTALL)
 # The library fills it in.
 LOCATION = re.compile(r",?(\s*)SourceLocation at = SourceLocation::current\(\)")
 
@@ -65,7 +68,7 @@ def grouped(text, path):
     """The text as a group with the header's name, such as "ops/matrix.h", in that of the module, which main.dox has.
     What the header says between its includes and its namespace describes the group."""
     module = path.parent.name
-    head, mark, body = text.partition("namespace dynet {")
+    head, mark, body = re.split(r"^(namespace dynet(?:::\w+)* \{)$", text, maxsplit=1, flags=re.MULTILINE)
     lines = head.split("\n")
     about = [line[3:] for line in lines if line.startswith("// ")]
     opening = [mark, f"/** @addtogroup {module}_{path.stem} {module}/{path.name}", f"@ingroup {module}", *about, "@{ */"]
@@ -77,5 +80,6 @@ def grouped(text, path):
 if __name__ == "__main__":
     header = pathlib.Path(sys.argv[1])
     text = LOCATION.sub(lambda match: match.group(1).strip(" "), header.read_text(encoding="utf-8"))
+    text = MEMBER.sub(lambda match: "\n" * match.group().count("\n"), text)
     filtered = "\n".join(repeated(text.split("\n")))
     print(grouped(filtered, header) if header.name != "dynet.h" else filtered)

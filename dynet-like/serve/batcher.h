@@ -46,7 +46,7 @@ struct BatchLimits {
 
 /// Terms of one request.
 struct RequestTerms {
-  std::size_t weight = 1;
+  std::size_t weight = 1;  ///< in the units of BatchLimits::most_weight
   /// A request that is still queued at this time is not processed.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   /// Next part of a request that was accepted before: accepted even if the queue is full.
