@@ -130,6 +130,8 @@ std::uint64_t ParameterCollection::get_seed() const { return bank_->seed; }
 
 void ParameterCollection::set_room(std::uint64_t numbers) { bank_->room = numbers; }
 
+void ParameterCollection::skip_initialization() { bank_->initializes = false; }
+
 const std::string& ParameterCollection::get_fullname() const { return node_->fullname; }
 
 float ParameterCollection::get_weight_decay_lambda() const {
@@ -141,6 +143,7 @@ ParameterStorageBase& ParameterCollection::add(const std::string& name, const Di
                                                const ParameterInit& init, Device* device) {
   ParameterStorageBase& p = bank_->add(*node_, name, d, rows, is_lookup);
   p.device = device ? device : node_->effective_device();
+  if (!bank_->initializes) return p;
   Tensor values{p.full_dim(), p.data};
   try {
     init.initialize(values, RandomStream(mix_bits(bank_->seed) ^ hash_name(p.name)));

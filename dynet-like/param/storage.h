@@ -159,7 +159,8 @@ class ParameterBank {
   std::vector<std::unique_ptr<ParameterStorageBase>> parameters;  ///< by index
   std::vector<std::unique_ptr<ParameterStorageBase>> tables;      ///< by index
   GradientBuffers gradients;                                      ///< of all parameters and tables
-  std::uint64_t seed = 1;  ///< from which initial values are drawn
+  std::uint64_t seed = 1;   ///< from which initial values are drawn
+  bool initializes = true;  ///< whether initializers are called
   /// Number of changes of values by the library.
   std::atomic<std::uint64_t> changes = 0;
   std::mutex on_device;                    ///< guards the device copies of all parameters

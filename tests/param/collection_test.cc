@@ -155,4 +155,16 @@ TEST_CASE("a collection may have room for so many numbers, in the whole tree") {
   CHECK_THROWS_AS(pc.add_parameters({1}), ArgumentError);
 }
 
+TEST_CASE("parameters of a collection that skips initialization are 0, in the whole tree") {
+  ParameterCollection pc;
+  const Parameter before = pc.add_parameters({2}, ParameterInitConst(1));
+  ParameterCollection below = pc.add_subcollection("below");
+  pc.skip_initialization();
+  const Parameter after = below.add_parameters({2}, ParameterInitConst(1));
+  const LookupParameter table = pc.add_lookup_parameters(2, {1}, ParameterInitConst(1));
+  CHECK(as_vector(before.values()) == std::vector<float>{1, 1});
+  CHECK(as_vector(after.values()) == std::vector<float>{0, 0});
+  CHECK(as_vector(table.row(1)) == std::vector<float>{0});
+}
+
 }  // namespace collection_test

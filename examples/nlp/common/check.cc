@@ -43,7 +43,8 @@ void require_texts(const std::string& what, const std::vector<std::string>& text
                                      ", expected " + std::to_string(least) + " or more");
   std::unordered_set<std::string_view> seen;
   for (const std::string& text : texts)
-    require(seen.insert(text).second, in_quotes(text) + " comes twice among its " + what);
+    if (!seen.insert(text).second)
+      throw UserError(in_quotes(text) + " comes twice among its " + what);
 }
 
 void require_known_texts(const std::string& what, const std::vector<std::string>& texts,

@@ -24,6 +24,7 @@ struct Start {
   Start(std::uint64_t random) : seed(random) {}  // NOLINT: implicit
   std::uint64_t seed;
   std::uint64_t most_numbers = ~std::uint64_t{0};  ///< limit on the number of weights
+  bool loads = false;                              ///< weights are loaded next
 };
 
 /// Base class of all models: parameters, a description, and the user's device and workers. The
@@ -58,6 +59,7 @@ class DescribedModel {
         description_(*shared_) {
     parameters_.set_seed(start.seed);
     parameters_.set_room(start.most_numbers);
+    if (start.loads) parameters_.skip_initialization();
   }
   DescribedModel(const DescribedModel& other)
       : shared_(other.shared_),

@@ -92,6 +92,7 @@ struct ModelReader {
       if (adapt) adapt(description);
       Start start(0);
       start.most_numbers = dynet::numbers_in_collections(archive);
+      start.loads = true;
       model = std::make_unique<Model>(std::move(description), start);
     });
     archive >> model->parameters();
