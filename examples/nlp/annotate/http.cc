@@ -9,12 +9,14 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <exception>
 #include <limits>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "examples/nlp/common/text.h"
@@ -89,11 +91,7 @@ class HttpServer::Session : public std::enable_shared_from_this<HttpServer::Sess
   void read_on(Error error) {
     if (error) return refuse(error);
     if (!beast::iequals(parser_->get()[http::field::expect], "100-continue")) return read_body();
-    continue_ = http::response<http::empty_body>(http::status::continue_, 11);
-    http::async_write(stream_, continue_,
-                      [self = shared_from_this()](Error failed, std::size_t /*size*/) {
-                        if (!failed) self->read_body();
-                      });
+    write("HTTP/1.1 100 Continue\r\n\r\n", &Session::read_body);
   }
   void read_body() {
     stream_.expires_after(server_.settings.timeout);
@@ -141,29 +139,33 @@ class HttpServer::Session : public std::enable_shared_from_this<HttpServer::Sess
 
   void send(HttpAnswer answer) {
     busy_.reset();
-    response_ = {};
-    response_.result(answer.status);
-    response_.version(11);
-    response_.keep_alive(keep_alive_ && !server_.stopping);
-    response_.set(http::field::content_type, answer.type);
-    response_.set(http::field::access_control_allow_origin, "*");
-    for (const auto& [name, value] : answer.headers) response_.set(name, value);
-    response_.body() = std::move(answer.body);
-    response_.prepare_payload();
+    keep_alive_ = keep_alive_ && !server_.stopping;
+    http::response_header<> header;
+    header.result(answer.status);
+    header.version(11);
+    if (!keep_alive_) header.set(http::field::connection, "close");
+    header.set(http::field::content_type, answer.type);
+    header.set(http::field::access_control_allow_origin, "*");
+    for (const auto& [name, value] : answer.headers) header.set(name, value);
+    header.set(http::field::content_length, std::to_string(answer.body.size()));
+    std::ostringstream text;
+    text << header;
+    if (!head_only_) text << answer.body;
     stream_.expires_after(server_.settings.timeout);
-    serializer_.emplace(response_);
-    serializer_->split(head_only_);
-    const auto sent = [self = shared_from_this()](Error error, std::size_t /*size*/) {
-      if (!error) self->go_on();
-    };
-    if (head_only_)
-      http::async_write_header(stream_, *serializer_, sent);
-    else
-      http::async_write(stream_, *serializer_, sent);
+    write(std::move(text).str(), &Session::go_on);
+  }
+
+  /// Writes a text, and calls a member if it could be written.
+  void write(std::string text, void (Session::*next)()) {
+    text_ = std::move(text);
+    net::async_write(stream_, net::buffer(text_),
+                     [self = shared_from_this(), next](Error error, std::size_t /*size*/) {
+                       if (!error) ((*self).*next)();
+                     });
   }
 
   void go_on() {
-    if (response_.keep_alive() && !server_.stopping)
+    if (keep_alive_ && !server_.stopping)
       return read(std::min(kMostIdle, server_.settings.timeout));
     Error ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
@@ -185,9 +187,7 @@ class HttpServer::Session : public std::enable_shared_from_this<HttpServer::Sess
   State& server_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
-  http::response<http::empty_body> continue_;
-  http::response<http::string_body> response_;
-  std::optional<http::response_serializer<http::string_body>> serializer_;
+  std::string text_;  ///< that is being written
   /// Keeps `run` running while a request is processed.
   std::optional<net::executor_work_guard<net::io_context::executor_type>> busy_;
   bool reading_ = false, keep_alive_ = false, head_only_ = false, drain_ = false;
