@@ -1,24 +1,63 @@
 // Runs of all programs on varied data: repeated, resumed and refused.
+//
+// DYNET_WRITE_RUNS=1 writes losses.txt and printed.txt.
 
+#include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/examples/learners.h"
 #include "tests/support/catch.h"
 
 namespace learning_run_test {
 
+/// Losses of the epochs of a run, from its report.
+std::vector<double> losses_of(const std::string& report) {
+  std::vector<double> losses;
+  for (const std::string& line : nlp::split_fields(report, '\n'))
+    if (contains(line, "\"epoch\""))
+      losses.push_back(nlohmann::json::parse(line).at("loss").get<double>());
+  return losses;
+}
+
 TEST_CASE("Learning: the same options give the same run, others another one") {
+  std::istringstream known(read_file(LOSSES_FILE));
+  std::ostringstream found;
   for (const Learner& each : learners()) {
     const Workshop shop(each);
     const std::string train = "p train --train $dev --epochs 2 " + each.plain;
-    shop.must(train + " -m a && " + train + " -m b --seed 1 && cmp a b");
+    // They depend on the instruction set in the last digits alone.
+    const auto check_losses = [&](const std::string& options) {
+      const std::string run = each.name + (options.empty() ? "" : " ") + options;
+      found << run << ':';
+      std::string begin, line;
+      std::getline(known, begin, ':');
+      std::getline(known, line);
+      CHECK(begin == run);
+      std::istringstream numbers(line);
+      for (const double loss : losses_of(shop.read("losses"))) {
+        found << ' ' << loss;
+        double expected = 0;
+        numbers >> expected;
+        INFO(run);
+        CHECK(loss == Approx(expected).epsilon(1e-3));
+      }
+      found << '\n';
+    };
+    shop.must(train + " -m a --report losses && " + train + " -m b --seed 1 && cmp a b");
+    check_losses("");
     for (const std::string& other : each.others) {
       INFO(each.name << " " << other);
-      shop.must(train + " -m c --force " + other);
+      shop.must(train + " -m c --report losses --force " + other);
       CHECK_FALSE(shop.same_weights("c", "a"));
+      check_losses(other);
     }
   }
+  if (std::getenv("DYNET_WRITE_RUNS")) std::ofstream(LOSSES_FILE) << found.str();
 }
 
 TEST_CASE("Learning: defaults, on which users' results depend") {
@@ -35,6 +74,22 @@ TEST_CASE("Learning: defaults, on which users' results depend") {
     INFO(each.name << " " << settings.dump());
     CHECK(contains(file, "\n" + each.name + " " + settings.dump() + "\n"));
   }
+}
+
+TEST_CASE("Learning: text that train and eval print, except for what they measure") {
+  static const std::regex measured("[0-9][0-9,]*[.][0-9]+|[0-9][0-9,]*(?=e[-+]|( [a-z]+/s| s)\\b)"),
+      spaces(" +"), best(", best so far");
+  std::string printed;
+  for (const Learner& each : learners()) {
+    const Workshop shop(each);
+    printed += "\n== " + each.name + "\n";
+    std::string text =
+        shop.must("train --test $test -m model --epochs 2 && p eval -m model -d $dev");
+    text = std::regex_replace(std::regex_replace(text, measured, "#"), spaces, " ");
+    printed += std::regex_replace(text, best, "");
+  }
+  if (std::getenv("DYNET_WRITE_RUNS")) std::ofstream(PRINTED_FILE) << printed;
+  CHECK(printed == read_file(PRINTED_FILE));
 }
 
 TEST_CASE("Learning: a resumed run ends where an unbroken one does") {

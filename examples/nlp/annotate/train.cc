@@ -135,8 +135,9 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
 
   void print_run(std::ostream& out) const override {
     const auto line = [&](const char* name, const Treebank& treebank) {
+      const std::size_t paragraphs = treebank.paragraphs.size();
       out << name << ": " << with_commas(treebank.sentences.size()) << " sentences, "
-          << with_commas(treebank.paragraphs.size()) << " paragraphs, "
+          << with_commas(paragraphs) << (paragraphs == 1 ? " paragraph, " : " paragraphs, ")
           << with_commas(treebank.words()) << " words\n";
     };
     line("train", data_.train);
