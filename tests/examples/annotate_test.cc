@@ -215,6 +215,29 @@ TEST_CASE("annotate: a token that goes on in the next graph has the words of the
   CHECK(split > 0);
 }
 
+TEST_CASE("annotate: a token that training has twice is split by itself, others by their letters") {
+  const std::string twice = rows("1-2 don't/1 do/2 n't") + rows("1-2 don't/1 do/2 n't");
+  const Treebank train = treebank(std::string(kTree) + twice + rows("1-2 won't/1 wo/2 n't"));
+  Model model(small(train), 1);
+  CHECK(model.description().segmenter.scripts.size() == 1);
+  CHECK(model.description().segmenter.tokens == std::vector<std::string>{"don't"});
+  CHECK(small(treebank(std::string(kTree) + kTree)).segmenter.tokens.empty());
+  for (dynet::Parameter p : model.parameters().parameters_list()) {
+    std::vector<float> values(p.dim().size(), 0.0f);
+    // Columns of weights of the two classes: no script, the script.
+    for (std::size_t i = 1; i < values.size() && p.get_fullname() == "/segmenter/token-weight";
+         i += 2)
+      values[i] = 1;
+    p.set_value(values);
+  }
+  for (dynet::LookupParameter table : model.parameters().lookup_parameters_list())
+    if (table.get_fullname() == "/segmenter/tokens") table.initialize(0, {1, 1, 1, 1});
+  Paragraph paragraph{U"don't won't", {{{0, 5}, {6, 11}}}};
+  ComputationGraph graph;
+  const auto found = model.segmenter().segment(graph, {&paragraph, 1}, Find::kWords);
+  CHECK(shown(paragraph, found[0][0]) == "don't(do n't) won't");
+}
+
 TEST_CASE("annotate: a paragraph is cut in the same way in any company") {
   const Treebank train =
       treebank(std::string(kTree) + rows("1-2 don't/1 do/2 n't") + rows("1-2 won't/1 wo/2 n't"));

@@ -51,6 +51,8 @@ Kind kind_of(char32_t letter) {
 
 /// Letters that are read on either side of those that are cut.
 constexpr std::size_t kContext = 40;
+/// Share of the tokens whose vectors are hidden in training, so that letters must do, too.
+constexpr float kHiddenTokens = 0.5f;
 /// Letters of a sequence, besides the context.
 constexpr std::size_t kSequence = 256;
 
@@ -84,17 +86,19 @@ void SegmenterDescription::check() const {
   nlp::require_dropout(dropout);
   nlp::require_texts("letters", letters, 0);
   nlp::require_texts("rules that split tokens", scripts, 0);
+  nlp::require_texts("tokens", tokens, 0);
 }
 
 SegmenterDescription describe(SegmenterDescription description,
                               const std::vector<Paragraph>& train) {
   std::map<char32_t, std::size_t> letters;
-  std::map<std::string, std::size_t> scripts;
+  std::map<std::string, std::size_t> scripts, tokens;
   description.spaces_within = false;
   for (const Paragraph& paragraph : train) {
     for (const char32_t letter : paragraph.letters) ++letters[letter];
     for (const Tokens& sentence : paragraph.sentences)
       for (const Token& token : sentence) {
+        ++tokens[paragraph.text(token.begin, token.end)];
         if (!token.words.empty())
           ++scripts[split_script(paragraph.text(token.begin, token.end), token.words)];
         description.spaces_within =
@@ -110,6 +114,9 @@ SegmenterDescription describe(SegmenterDescription description,
   description.scripts.clear();
   for (const auto& [script, count] : scripts)
     if (count > 1) description.scripts.push_back(script);
+  description.tokens.clear();
+  for (const auto& [token, count] : tokens)
+    if (count > 1 && !description.scripts.empty()) description.tokens.push_back(token);
   return description;
 }
 
@@ -122,6 +129,8 @@ Segmenter::Segmenter(const SegmenterDescription& description,
     numbers_.emplace(code_points(letter)[0], kKinds + static_cast<unsigned>(numbers_.size()));
   for (const std::string& script : description.scripts)
     scripts_.emplace(script, 1 + static_cast<unsigned>(scripts_.size()));
+  for (const std::string& token : description.tokens)
+    tokens_.emplace(token, static_cast<unsigned>(tokens_.size()));
   const unsigned both = 2 * description.hidden;
   const auto zero = dynet::ParameterInitConst(0);
   letters_ = parameters.add_lookup_parameters(kKinds + static_cast<unsigned>(numbers_.size()),
@@ -131,6 +140,10 @@ Segmenter::Segmenter(const SegmenterDescription& description,
   const unsigned scripts = 1 + static_cast<unsigned>(scripts_.size());
   script_weight_ = parameters.add_parameters({scripts, both}, "script-weight");
   script_bias_ = parameters.add_parameters({scripts}, zero, "script-bias");
+  if (tokens_.empty()) return;
+  token_vectors_ = parameters.add_lookup_parameters(static_cast<unsigned>(tokens_.size()),
+                                                    {description.letter}, "tokens");
+  token_weight_ = parameters.add_parameters({scripts, description.letter}, "token-weight");
 }
 
 void Segmenter::begin_graph(dynet::ComputationGraph& graph, bool training) {
@@ -142,6 +155,7 @@ void Segmenter::begin_graph(dynet::ComputationGraph& graph, bool training) {
   end_bias_node_ = parameter(graph, end_bias_);
   script_weight_node_ = parameter(graph, script_weight_);
   script_bias_node_ = parameter(graph, script_bias_);
+  if (!tokens_.empty()) token_weight_node_ = parameter(graph, token_weight_);
 }
 
 unsigned Segmenter::number_of(char32_t letter) const {
@@ -181,8 +195,14 @@ Expression Segmenter::end_scores(const Expression& state) const {
   return dynet::affine_transform({end_bias_node_, end_weight_node_, state});
 }
 
-Expression Segmenter::script_scores(const Expression& state) const {
-  return dynet::affine_transform({script_bias_node_, script_weight_node_, state});
+Expression Segmenter::script_scores(const std::string& token, const Expression& state) const {
+  const auto known = tokens_.find(token);
+  if (known == tokens_.end())
+    return dynet::affine_transform({script_bias_node_, script_weight_node_, state});
+  Expression vector = lookup(*graph_, token_vectors_, known->second);
+  if (training_) vector = dynet::block_dropout(vector, kHiddenTokens);
+  return dynet::affine_transform(
+      {script_bias_node_, script_weight_node_, state, token_weight_node_, vector});
 }
 
 Expression Segmenter::loss(const Paragraph& paragraph, std::size_t begin, std::size_t end) {
@@ -197,13 +217,13 @@ Expression Segmenter::loss(const Paragraph& paragraph, std::size_t begin, std::s
       ends[last] = token.end == sentence.back().end ? End::kSentence : End::kToken;
       if (scripts_.empty()) continue;
       unsigned script = 0;
+      const std::string text = paragraph.text(token.begin, token.end);
       if (!token.words.empty()) {
-        const auto found =
-            scripts_.find(split_script(paragraph.text(token.begin, token.end), token.words));
+        const auto found = scripts_.find(split_script(text, token.words));
         if (found == scripts_.end()) continue;
         script = found->second;
       }
-      losses.push_back(pickneglogsoftmax(script_scores(states[last]), script));
+      losses.push_back(pickneglogsoftmax(script_scores(text, states[last]), script));
     }
   }
   for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -271,7 +291,8 @@ void Segmenter::split_tokens(std::span<Cut> cuts) const {
       for (Token& token : sentence) {
         if (token.end <= cut.begin || token.end > cut.end) continue;
         found.push_back({&token, &cut});
-        scores.push_back(script_scores(cut.states[token.end - 1 - cut.begin]));
+        scores.push_back(script_scores(cut.paragraph.text(token.begin, token.end),
+                                       cut.states[token.end - 1 - cut.begin]));
       }
     }
   }

@@ -22,11 +22,13 @@ struct SegmenterDescription {
   std::vector<std::string> letters;
   /// Rules that split tokens into words, see split_script; each was seen at least twice.
   std::vector<std::string> scripts;
+  /// Tokens with a vector, each seen at least twice; none without scripts.
+  std::vector<std::string> tokens;
   bool spaces_within = false;  ///< true: a token may contain white space
 
   template <typename Archive>
   void serialize(Archive& archive, unsigned int /*version*/) {
-    archive& letter& hidden& dropout& letters& scripts& spaces_within;
+    archive& letter& hidden& dropout& letters& scripts& tokens& spaces_within;
   }
   void check() const;  ///< see nlp::Checked
 };
@@ -75,7 +77,8 @@ class Segmenter {
   std::vector<dynet::Expression> read(const Paragraph& paragraph, std::size_t begin,
                                       std::size_t end);
   dynet::Expression end_scores(const dynet::Expression& state) const;
-  dynet::Expression script_scores(const dynet::Expression& state) const;
+  /// Scores of the scripts of a token; the state is that of its last letter.
+  dynet::Expression script_scores(const std::string& token, const dynet::Expression& state) const;
   /// Text of a paragraph that is being cut, without white space at its ends.
   struct Cut {
     Paragraph paragraph;             ///< with the sentences that are found
@@ -94,15 +97,16 @@ class Segmenter {
 
   const SegmenterDescription& description_;
   std::unordered_map<char32_t, unsigned> numbers_;
-  std::unordered_map<std::string, unsigned> scripts_;
-  dynet::LookupParameter letters_;
+  std::unordered_map<std::string, unsigned> scripts_, tokens_;
+  dynet::LookupParameter letters_, token_vectors_;
   dynet::LSTMBuilder forward_, backward_;
-  dynet::Parameter end_weight_, end_bias_, script_weight_, script_bias_;
+  dynet::Parameter end_weight_, end_bias_, script_weight_, script_bias_, token_weight_;
   dynet::Interrupt* interrupt_ = nullptr;
   // State of the current graph.
   dynet::ComputationGraph* graph_ = nullptr;
   bool training_ = false;
-  dynet::Expression end_weight_node_, end_bias_node_, script_weight_node_, script_bias_node_;
+  dynet::Expression end_weight_node_, end_bias_node_, script_weight_node_, script_bias_node_,
+      token_weight_node_;
 };
 
 }  // namespace annotate
