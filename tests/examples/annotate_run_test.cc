@@ -135,6 +135,8 @@ TEST_CASE("annotate run: sentences before an error are written") {
   check("conllu", bare({"Cats"}) + "1\tx\n\n", "in:3: expected the 10 tab-separated columns");
   check("conllu", bare({"Cats"}) + "1\ta\t_\t_\t_\t_\t_\t_\t_\tSpacesInToken=b\n\n",
         "in:3: SpacesInToken (column 10, MISC) is not the form 'a'");
+  check("conllu", bare({"Cats"}) + "1\ta\t_\t_\t_\t_\t7\tx\t_\t_\n\n",
+        "in:3: expected a word number from 0 to 1 in column 7, HEAD, found '7'");
   check("text", "Cats sleep.\n\n\xff\n", "in:3: ");
   folder.refuses("p train --train data --model new --name 'a\nb'", kFailed,
                  "--name has several lines");
@@ -157,10 +159,9 @@ TEST_CASE("annotate run: JSON has what CoNLL-U has") {
   CHECK(object.at("words").size() == 5);
   CHECK(object.at("multiword") == Json::parse(R"([{"first": 2, "last": 3, "form": "don't",
       "misc": {"TokenRange": "5:10"}}])"));
-  // Heads of a file need not be numbers.
-  const std::string odd = "1\tCats\t_\tX\t_\tA\tx\tdep\t_\tB\n\n";
-  const Json kept = Json::parse(folder.run("--json --input-format conllu", odd)[0]);
-  CHECK(kept.at("words").at(0).at("head") == "x");
+  const std::string given = "1\tCats\t_\tX\t_\tA\t0\tr\t_\tB\n\n";
+  const Json kept = Json::parse(folder.run("--json --input-format conllu", given)[0]);
+  CHECK(kept.at("words").at(0).at("deprel") == "r");
   CHECK(kept.at("words").at(0).at("feats") == Json{{"A", true}});
 }
 
@@ -186,6 +187,12 @@ TEST_CASE("annotate run: a lexicon takes precedence") {
   folder.write("lexicon", "sleep\tNOUN\n");
   folder.refuses("p run -m model --lexicon lexicon in", kFailed,
                  "lexicon:1: expected form, UPOS, lemma and perhaps features");
+  for (const std::string wrong :
+       {"A B\tnap", "X\tnap\tA", "X\tnap\tA=", "X\tnap\t=B", "X\tnap\tA=B|C", "X\tnap\tA=B C"}) {
+    folder.write("lexicon", "sleep\t" + wrong + "\n");
+    folder.refuses("p run -m model --lexicon lexicon in", kFailed,
+                   "lexicon:1: expected " + std::string(wrong[0] == 'A' ? "a UPOS" : "features"));
+  }
 }
 
 TEST_CASE("annotate run: a sentence of thousands of words has one tree") {
@@ -250,6 +257,11 @@ TEST_CASE("annotate train: one stage alone, all others stay") {
     folder.refuses("p train --train other -m whole --epochs 3 --resume --only all", kFailed,
                    "began with --only " + stage);
   }
+  CHECK(contains(folder.sh("p train --train data -m alone --only parser --epochs 1").err,
+                 "warning: without --from all but the parser stays at random"));
+  folder.write("words", bare({"Cats", "sleep"}));
+  folder.refuses("p train --train words -m new --from model --only parser", kFailed,
+                 "words has no trees, which --only parser learns from");
   folder.refuses("p train --train data -m new --from model", kFailed, "--from needs --only");
   folder.refuses("p train --train data -m new --only x", kFailed, "unknown stage 'x'");
 }

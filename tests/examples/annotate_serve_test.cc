@@ -194,6 +194,15 @@ TEST_CASE("annotate serve: UDPipe's REST interface") {
   CHECK(contains(server.exchange("PATCH / HTTP/1.0\r\n\r\n"),
                  "\r\nAllow: HEAD, GET, POST, PUT, DELETE\r\n"));
   CHECK(contains(server.exchange("nonsense\r\n\r\n"), "The request is not valid HTTP.\n"));
+  // Long fields fail their request alone.
+  const std::string field = "X: " + std::string(70000, 'a') + "\r\n\r\n";
+  CHECK(contains(server.exchange("GET /health HTTP/1.1\r\n" + field), "Request was too large."));
+  CHECK(server.exchange("POST /process HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + field)
+            .empty());
+  const std::string both = server.exchange(
+      "GET /health HTTP/1.1\r\n\r\nGET /health HTTP/1.1\r\nConnection: close\r\n\r\n");
+  CHECK(contains(both, "\r\nConnection: keep-alive\r\n"));
+  CHECK(contains(both, "\r\nConnection: close\r\n"));
   CHECK(server.stop(SIGINT) == 0);
   folder.refuses("p serve -m model --host nowhere.invalid", kFailed, "cannot listen at nowhere");
 }

@@ -147,6 +147,25 @@ TEST_CASE("annotate: the tags of a word are a combination of the treebank") {
   }
 }
 
+TEST_CASE("annotate: the root has the label root, and no other word has it") {
+  const auto labels = [](const std::string& label) {
+    Model model(small(treebank("1\tHi\t_\tX\t_\t_\t0\t" + label + "\t_\t_\n\n")), 1);
+    ComputationGraph graph;
+    const std::vector<std::string> words = {"a", "b", "c"};
+    const Annotation found = model.annotate(graph, {&words, 1})[0];
+    REQUIRE(found.heads.size() == 3);
+    std::vector<std::string> others;
+    for (std::size_t i = 0; i < 3; ++i)
+      if (found.heads[i] == 0)
+        CHECK(found.labels[i] == "root");
+      else
+        others.push_back(found.labels[i]);
+    return nlp::join(others, " ");
+  };
+  CHECK(labels("root") == "dep dep");
+  CHECK(labels("x") == "x x");
+}
+
 TEST_CASE("annotate: every letter of a text is in one token, whatever a model knows") {
   const Treebank train =
       treebank(std::string(kTree) + rows("1-2 don't/1 do/2 n't") + rows("1-2 won't/1 wo/2 n't"));

@@ -120,14 +120,18 @@ void read_text(const TextSource& source, const Task& task, Collected& found) {
   add(paragraphs.end());
 }
 
-void read_rows(const TextSource& source, Format format, Collected& found) {
-  const InputFormat read_as = format == Format::kWords       ? InputFormat::kWords
-                              : format == Format::kWordLines ? InputFormat::kColumns
-                                                             : InputFormat::kConllu;
+void read_rows(const TextSource& source, const Task& task, Collected& found) {
+  const InputFormat read_as = task.format == Format::kWords       ? InputFormat::kWords
+                              : task.format == Format::kWordLines ? InputFormat::kColumns
+                                                                  : InputFormat::kConllu;
+  // Trees that stay must be trees.
+  const bool keeps_trees = read_as == InputFormat::kConllu && !(task.trees && task.replace);
   for_pieces(
       source, read_as,
       [&](const InputSentence& sentence) {
-        if (sentence.rows.size() > 0) found.add(sentence.rows);
+        if (sentence.rows.size() == 0) return;
+        if (keeps_trees) sentence_of(sentence.rows);
+        found.add(sentence.rows);
       },
       [&] { found.end(); });
 }
@@ -148,7 +152,7 @@ void for_documents(const TextSource& source, const Task& task, std::size_t most,
     if (task.is_text())
       read_text(source, task, found);
     else
-      read_rows(source, task.format, found);
+      read_rows(source, task, found);
   } catch (const LineError&) {
     found.end();
     throw;

@@ -13,10 +13,10 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <exception>
-#include <limits>
 #include <optional>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 
 #include "examples/nlp/common/text.h"
@@ -32,6 +32,7 @@ using Error = boost::system::error_code;
 namespace {
 
 constexpr std::size_t kMostConnections = 1000;    ///< further ones wait to be accepted
+constexpr std::uint32_t kMostHeader = 65535;      ///< bytes; Beast throws for longer fields
 constexpr std::chrono::seconds kMostIdle{5};      ///< between the requests of a connection
 constexpr std::chrono::seconds kMostDraining{2};  ///< for a request that was refused unread
 constexpr std::chrono::milliseconds kPause{100};  ///< after a connection that cannot be accepted
@@ -75,8 +76,7 @@ class HttpServer::Session : public std::enable_shared_from_this<HttpServer::Sess
     reading_ = true;
     parser_.emplace();
     parser_->body_limit(server_.settings.most_bytes);
-    parser_->header_limit(static_cast<std::uint32_t>(std::min<std::size_t>(
-        server_.settings.most_bytes, std::numeric_limits<std::uint32_t>::max())));
+    parser_->header_limit(kMostHeader);
     stream_.expires_after(timeout);
     http::async_read_header(
         stream_, buffer_, *parser_,
@@ -143,7 +143,7 @@ class HttpServer::Session : public std::enable_shared_from_this<HttpServer::Sess
     http::response_header<> header;
     header.result(answer.status);
     header.version(11);
-    if (!keep_alive_) header.set(http::field::connection, "close");
+    header.set(http::field::connection, keep_alive_ ? "keep-alive" : "close");
     header.set(http::field::content_type, answer.type);
     header.set(http::field::access_control_allow_origin, "*");
     for (const auto& [name, value] : answer.headers) header.set(name, value);
@@ -253,7 +253,11 @@ std::uint16_t HttpServer::port() const { return state_->acceptor.local_endpoint(
 void HttpServer::run(const std::function<void()>& stop) {
   state_->stop_at_signal(stop);
   state_->accept();
-  state_->context.run();
+  for (;;) try {
+      return void(state_->context.run());
+    } catch (const std::length_error&) {
+      // From Beast, for a long field behind a body: that connection has ended.
+    }
 }
 
 void HttpServer::post(std::function<void()> function) {

@@ -10,6 +10,15 @@ namespace annotate {
 
 using namespace nlp;
 
+namespace {
+
+bool is_feature(const std::string& text) {
+  const std::size_t at = text.find('=');
+  return at != text.npos && at > 0 && at + 1 < text.size() && split_words(text).size() == 1;
+}
+
+}  // namespace
+
 Lexicon Lexicon::read(const TextSource& source) {
   Lexicon lexicon;
   InputFile in(source);
@@ -24,6 +33,13 @@ Lexicon Lexicon::read(const TextSource& source) {
       if (is_blank(field)) field = "_";
     Entry entry{fields[1], fields[2]};
     if (fields.size() > 3) entry.feats = fields[3];
+    if (split_words(entry.upos).size() != 1)
+      throw LineError(in.name(), in.number(), "expected a UPOS, found " + in_quotes(entry.upos));
+    const std::vector<std::string> features = split_fields(entry.feats, '|');
+    if (entry.feats != "_" && !std::all_of(features.begin(), features.end(), is_feature))
+      throw LineError(
+          in.name(), in.number(),
+          "expected features as Name=Value|Name=Value, found " + in_quotes(entry.feats));
     lexicon.entries_[fields[0]].push_back(std::move(entry));
   }
   return lexicon;

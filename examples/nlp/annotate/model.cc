@@ -479,8 +479,13 @@ std::vector<Annotation> Model::annotate(dynet::ComputationGraph& graph,
     }
     if (!trees_) continue;
     sentence.heads = arcs[s].heads;
-    for (const unsigned label : arcs[s].labels)
-      sentence.labels.push_back(description_.labels[label]);
+    // In UD the label is root where the head is 0, and nowhere else.
+    for (std::size_t word = 0; word < sentence.size(); ++word) {
+      const std::string& label = description_.labels[arcs[s].labels[word]];
+      sentence.labels.push_back(sentence.heads[word] == 0 ? "root"
+                                : label == "root"         ? "dep"
+                                                          : label);
+    }
   }
   return found;
 }

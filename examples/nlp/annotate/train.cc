@@ -234,6 +234,13 @@ void TrainCommand::run() {
     return path.empty() ? Treebank() : read_treebank({path, text});
   };
   const Parts<Treebank> data = {read(train), read(dev), read(test)};
+  const bool has_trees = std::any_of(data.train.begin(), data.train.end(),
+                                     [](const Sentence& s) { return !s.heads.empty(); });
+  if (settings.stage == Stage::kParser && !has_trees)
+    throw UserError(train + " has no trees, which --only parser learns from");
+  if (settings.stage != Stage::kAll && from.empty() && !resume)
+    warn(std::string("without --from all but the ") + name_of(kStages, settings.stage) +
+         " stays at random");
   // A small treebank needs as many updates as a large one.
   const std::size_t sentences = data.train.sentences.size();
   if (!was_given("--batch"))

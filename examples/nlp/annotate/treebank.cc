@@ -17,6 +17,8 @@ bool has_tree(const conllu::Sentence& rows) {
   return false;
 }
 
+}  // namespace
+
 Sentence sentence_of(const conllu::Sentence& rows) {
   require_readable(rows.size(), rows.line_number(0), rows.file());
   Sentence sentence;
@@ -35,8 +37,6 @@ Sentence sentence_of(const conllu::Sentence& rows) {
   }
   return sentence;
 }
-
-}  // namespace
 
 std::size_t Treebank::words() const {
   std::size_t count = 0;

@@ -50,6 +50,9 @@ struct Treebank {
   std::size_t words() const;
 };
 
+/// A sentence of CoNLL-U. Throws LineError as `read_treebank` does.
+Sentence sentence_of(const nlp::conllu::Sentence& rows);
+
 /// Reads CoNLL-U. Columns may be `_`, also HEAD and DEPREL of all words of a sentence. Throws
 /// LineError for malformed lines and for heads that form no tree with one root; UserError for a
 /// file without sentences.
