@@ -259,6 +259,10 @@ TEST_CASE("annotate train: one stage alone, all others stay") {
   }
   CHECK(contains(folder.sh("p train --train data -m alone --only parser --epochs 1").err,
                  "warning: without --from all but the parser stays at random"));
+  // A sentence that is no tree may be left out.
+  folder.write("wrong", folder.read("data") + "1\tHi\t_\t_\t_\t_\t7\tx\t_\t_\n\n");
+  folder.refuses("p train --train wrong -m new", kFailed, "found '7'; --skip-bad N leaves out");
+  folder.must("p train --train wrong -m skipped --only parser --epochs 1 --skip-bad 1");
   folder.write("words", bare({"Cats", "sleep"}));
   folder.refuses("p train --train words -m new --from model --only parser", kFailed,
                  "words has no trees, which --only parser learns from");

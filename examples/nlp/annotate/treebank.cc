@@ -46,9 +46,9 @@ std::size_t Treebank::words() const {
 
 Treebank read_treebank(const TextSource& source) {
   Treebank treebank;
-  treebank.rows = conllu::read(source);
-  for (const conllu::Sentence& rows : treebank.rows)
+  treebank.rows = conllu::read(source, [&](const conllu::Sentence& rows) {
     treebank.sentences.push_back(sentence_of(rows));
+  });
   treebank.paragraphs = paragraphs_of(treebank.rows);
   for (std::size_t p = 0; p < treebank.paragraphs.size(); ++p)
     for (std::size_t s = 0; s < treebank.paragraphs[p].sentences.size(); ++s)

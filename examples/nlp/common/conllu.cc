@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/text.h"
@@ -191,12 +192,17 @@ std::string with_probability(const std::string& misc, float probability) {
   return join(attributes, "|");
 }
 
-std::vector<Sentence> read(const TextSource& source) {
+std::vector<Sentence> read(const TextSource& source,
+                           const std::function<void(const Sentence&)>& check) {
   const std::vector<std::string> lines = read_lines(source);
   std::vector<Sentence> sentences;
   SampleReader reader(source, "sentence");
   for (const LineRange& block : blocks_of(lines)) {
-    reader.read([&] { sentences.emplace_back(lines, block, source.name()); });
+    reader.read([&] {
+      Sentence sentence(lines, block, source.name());
+      if (check) check(sentence);
+      sentences.push_back(std::move(sentence));
+    });
   }
   if (sentences.empty()) throw UserError(source.name() + " holds no sentence");
   return sentences;

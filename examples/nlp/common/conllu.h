@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -90,8 +91,10 @@ class Sentence {
 /// Adds a probability to a field MISC as Prob, or replaces an existing Prob.
 std::string with_probability(const std::string& misc, float probability);
 
-/// Reads all sentences. Throws LineError, and UserError for a file without sentences.
-std::vector<Sentence> read(const TextSource& source);
+/// Reads all sentences. Throws LineError, also from `check`, which may refuse a sentence, and
+/// UserError for a file without sentences.
+std::vector<Sentence> read(const TextSource& source,
+                           const std::function<void(const Sentence&)>& check = {});
 }  // namespace conllu
 
 }  // namespace nlp
