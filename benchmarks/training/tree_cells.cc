@@ -35,19 +35,14 @@ class TreeCells : public Task {
       states_.resize(tree.size());
       for (std::size_t j = 0; j < tree.size(); ++j) {
         const TreeNode& node = tree[j];
-        State& s = states_[j];
+        LSTMCellState& s = states_[j];
         if (node.is_leaf()) {
           const Expression x = lookup(cg, words_, node.word);
-          const Expression gates = tree_lstm_gates(affine_transform({leaf_bias, leaf, x}), 0);
-          s.c = tree_lstm_c({}, gates);
-          s.h = tree_lstm_h(s.c, gates);
+          s = lstm_cell(affine_transform({leaf_bias, leaf, x}), {});
         } else {
-          const State& l = states_[static_cast<std::size_t>(node.left)];
-          const State& r = states_[static_cast<std::size_t>(node.right)];
-          const Expression gates =
-              tree_lstm_gates(affine_transform({bias, left, l.h, right, r.h}), 2);
-          s.c = tree_lstm_c({l.c, r.c}, gates);
-          s.h = tree_lstm_h(s.c, gates);
+          const LSTMCellState& l = states_[static_cast<std::size_t>(node.left)];
+          const LSTMCellState& r = states_[static_cast<std::size_t>(node.right)];
+          s = lstm_cell(affine_transform({bias, left, l.h, right, r.h}), {l.c, r.c});
         }
         losses_.push_back(pickneglogsoftmax(output * s.h, node.label));
       }
@@ -57,14 +52,10 @@ class TreeCells : public Task {
   }
 
  private:
-  struct State {
-    Expression h, c;
-  };
-
   std::shared_ptr<const Trees> data_;
   LookupParameter words_;
   Parameter leaf_, left_, right_, leaf_bias_, bias_, output_;
-  std::vector<State> states_;
+  std::vector<LSTMCellState> states_;
   std::vector<Expression> losses_;
 };
 

@@ -75,6 +75,36 @@ inline void add_attributes(PodVector<std::uint64_t>& attrs, const Attributes& at
                  (attributes.size + attributes.payload_size + 7) / 8);
 }
 
+// Whether a form can read operand k where it lies if that is the second result of its node. Other
+// operands must be nodes: those that a batch shares have gradients of their own.
+bool reads_seconds_in_place(const OpForm& form, std::size_t k) {
+  return k < Node::kMostSeconds && !form.batch.value.shares(k);
+}
+
+// Adds a node, and before it aliases of second results that it cannot read where they lie.
+template <class GetOperand>
+[[gnu::noinline]] Expression add_over_aliases(GraphState& s, const OpForm& form, std::size_t arity,
+                                              GetOperand&& operand, const Attributes& attributes,
+                                              SourceLocation at) {
+  const GraphStore& g = s.store;
+  const auto nodes = static_cast<NodeId>(g.nodes.size());
+  const std::size_t args = g.args.size(), attrs = g.attrs.size();
+  std::vector<Expression> operands;
+  try {
+    for (std::size_t k = 0; k < arity; ++k) {
+      operands.push_back(operand(k));
+      Expression& e = operands.back();
+      if (e.result && !reads_seconds_in_place(form, k))
+        e = add_node(*g.nodes[e.i].form->second_result, e, {}, at);
+    }
+    return add_node(form, operands, attributes, at);
+  } catch (...) {  // remove the aliases again
+    s.evaluator->truncate(nodes);
+    s.truncate(nodes, args, attrs);
+    throw;
+  }
+}
+
 // Checks operands and shape and appends a node. `operand(k)` is operand k; state_of_first has
 // checked operand 0. The node is written into reserved memory and appended after all checks. Its
 // device is the device of its operands or, for a transfer and a node without operands, the device
@@ -98,10 +128,15 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   NodeId* const args = g.args.data() + first_arg;
   if ((id | first_arg | (g.attrs.size() + attributes.payload_size / 8)) >> 31) [[unlikely]]
     throw_too_large(form, at);
-  std::uint32_t common = ~0u;
+  std::uint32_t common = ~0u, seconds = 0;
   for (std::size_t k = 0; k < arity; ++k) {
     const NodeId i = operand(k).i;
     const Node& n = g.nodes[i];
+    if (operand(k).result) [[unlikely]] {
+      if (!transfer && !reads_seconds_in_place(form, k))
+        return add_over_aliases(s, form, arity, operand, attributes, at);
+      seconds |= std::uint32_t{1} << (Node::kFirstSecondBit + k);
+    }
     dims[k] = &n.dim;
     args[k] = i;
     if constexpr (transfer) {
@@ -115,7 +150,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
     throw_devices_differ(form.name, g, {args, arity}, at);
   const std::uint32_t inherited = Node::kDeviceBits | Node::kFromData;
   flags &= inherited | (form.passes_gradient ? Node::kNeedsGradient : 0);
-  flags |= attributes.flags;
+  flags |= attributes.flags | seconds;
   const std::size_t first_attr = g.attrs.size();
   if (attributes.size) add_attributes(g.attrs, attributes);
   const std::uint64_t* const words = g.attrs.data() + first_attr;

@@ -59,6 +59,7 @@ void ComputationGraph::backward(const Expression& e, bool full, SourceLocation a
   check_own(state_, e, "backward", at);
   GraphState& s = *state_;
   const Node& n = s.store.nodes[e.i];
+  if (e.result) return backward(add_node(*n.form->second_result, e, {}, at), full, at);
   if (n.dim.size() != 1)
     throw ShapeError("backward: the loss must be one number\n  loss: " + describe(s.store, e.i) +
                          "\n  at " + to_string(at),
@@ -168,7 +169,8 @@ const Tensor& Expression::value(SourceLocation at) const {
   GraphState& s = live_state(*this, "value", at);
   s.evaluator->forward(i);
   try {
-    return s.shown_values[i] = {s.store.nodes[i].dim, s.evaluator->host_value(i)};
+    return s.shown_values[GraphState::shown_key(i, result)] = {s.store.nodes[i].dim,
+                                                               s.evaluator->host_value(i, result)};
   } catch (const ArgumentError& e) {
     throw_not_kept(e, s.store, i, at);
   }
@@ -177,7 +179,8 @@ const Tensor& Expression::value(SourceLocation at) const {
 const Tensor& Expression::gradient(SourceLocation at) const {
   GraphState& s = live_state(*this, "gradient", at);
   try {
-    return s.shown_gradients[i] = {s.store.nodes[i].dim, s.evaluator->host_gradient(i)};
+    return s.shown_gradients[GraphState::shown_key(i, result)] = {
+               s.store.nodes[i].dim, s.evaluator->host_gradient(i, result)};
   } catch (const GradientError& e) {
     throw_not_kept(e, s.store, i, at);
   } catch (const ArgumentError& e) {

@@ -22,10 +22,10 @@ class Evaluator {
   /// Drops all values: the next forward starts over, with new random draws.
   virtual void invalidate() = 0;
   virtual void backward(NodeId loss, bool full) = 0;
-  /// Value of a node in memory that the host can read.
-  virtual T* host_value(NodeId node) = 0;
-  /// Gradient of a node in memory that the host can read.
-  virtual T* host_gradient(NodeId node) = 0;
+  /// Value of a result of a node in memory that the host can read.
+  virtual T* host_value(NodeId node, std::uint32_t result) = 0;
+  /// Gradient of a result of a node in memory that the host can read.
+  virtual T* host_gradient(NodeId node, std::uint32_t result) = 0;
   /// Drops the nodes from `size` on.
   virtual void truncate(NodeId size) = 0;
   /// Drops all nodes. Constant time.

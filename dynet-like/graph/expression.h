@@ -12,11 +12,12 @@ namespace dynet {
 class ComputationGraph;
 struct GraphState;
 
-/// A handle to a node: small, freely copied. Use after its graph was cleared, reverted or destroyed
-/// throws StaleExpressionError.
+/// A handle to a result of a node: small, freely copied. Use after its graph was cleared, reverted
+/// or destroyed throws StaleExpressionError.
 struct Expression {
   ComputationGraph* pg = nullptr;  ///< its graph
   VariableIndex i = 0;             ///< its index in the graph
+  std::uint32_t result = 0;        ///< which result of the node: 0, or 1 of an operation with two
   std::uint64_t serial = 0;        ///< serial number of its node, unique in `state`
   GraphState* state = nullptr;     ///< outlives the graph, so that stale handles are detected
 

@@ -45,8 +45,12 @@ struct GraphState {
   // Requested values and gradients, to which users hold references. The pool keeps their memory for
   // the next graph.
   std::pmr::unsynchronized_pool_resource shown_memory;
-  std::pmr::unordered_map<NodeId, Tensor> shown_values{&shown_memory};
-  std::pmr::unordered_map<NodeId, Tensor> shown_gradients{&shown_memory};
+  std::pmr::unordered_map<std::uint64_t, Tensor> shown_values{&shown_memory};
+  std::pmr::unordered_map<std::uint64_t, Tensor> shown_gradients{&shown_memory};
+  /// Key of a result of a node in these.
+  static std::uint64_t shown_key(NodeId node, std::uint32_t result) {
+    return std::uint64_t{result} << 32 | node;
+  }
 
   bool holds(NodeId i, std::uint64_t serial) const {
     return serial >= first_serial.load(std::memory_order_relaxed) && i < store.nodes.size() &&

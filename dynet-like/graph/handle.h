@@ -26,7 +26,8 @@ inline GraphState& live_state(const Expression& e, const char* who, SourceLocati
 inline Expression make_handle(GraphState& s, NodeId id, std::uint64_t serial) {
   using Words [[gnu::vector_size(16)]] = unsigned long long;
   static_assert(sizeof(Expression) == 2 * sizeof(Words) && offsetof(Expression, pg) == 0 &&
-                offsetof(Expression, i) == 8 && offsetof(Expression, serial) == 16);
+                offsetof(Expression, i) == 8 && offsetof(Expression, result) == 12 &&
+                offsetof(Expression, serial) == 16);
   const Words words[2] = {{reinterpret_cast<std::uintptr_t>(s.owner), id},
                           {serial, reinterpret_cast<std::uintptr_t>(&s)}};
   Expression e;

@@ -35,8 +35,12 @@ struct Node {
   static constexpr std::uint32_t kFromData = 8;
   // Eight bits of the flags: the device index.
   static constexpr std::uint32_t kFirstDeviceBit = 8, kDeviceBits = 0xff00, kMostDevices = 256;
+  // Sixteen bits of the flags: whether operand k is the second result of its node.
+  static constexpr std::uint32_t kFirstSecondBit = 16, kMostSeconds = 16;
+  static constexpr std::uint32_t kSecondBits = 0xffff0000;
   // Flags that are equal for nodes of one kind.
-  static constexpr std::uint32_t kPlanningBits = kDeviceBits | kReadsPointer | kOwnMatrix;
+  static constexpr std::uint32_t kPlanningBits =
+      kDeviceBits | kReadsPointer | kOwnMatrix | kSecondBits;
 
   const OpForm* form;
   const Dim& dim;           // stored once per shape, see ShapeTable
@@ -48,6 +52,11 @@ struct Node {
   bool needs_gradient() const { return flags & kNeedsGradient; }
   bool reads_pointer() const { return flags & kReadsPointer; }
   bool has_own_matrix() const { return flags & kOwnMatrix; }
+  bool reads_seconds() const { return flags & kSecondBits; }
+  /// Whether operand k is the second result of its node.
+  bool reads_second(std::size_t k) const {
+    return k < kMostSeconds && (flags >> (kFirstSecondBit + k) & 1) != 0;
+  }
   /// Index of its device in GraphStore::devices.
   std::uint32_t device_index() const { return (flags & kDeviceBits) >> kFirstDeviceBit; }
 };
@@ -65,7 +74,8 @@ constexpr bool same_device(std::uint32_t flags, std::uint32_t others) {
 }
 
 /// Whether planning treats two nodes alike, by their flags: they are on one device, both or neither
-/// read a pointer, and both or neither have a matrix of their own.
+/// read a pointer, both or neither have a matrix of their own, and they read the same results of
+/// their operands.
 constexpr bool same_planning(std::uint32_t flags, std::uint32_t others) {
   return ((flags ^ others) & Node::kPlanningBits) == 0;
 }

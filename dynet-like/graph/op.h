@@ -105,6 +105,9 @@ struct GradientBatch : Batch<T> {
   /// for all other operands, so a kernel may ignore the range, at the cost of a scan over all
   /// operands.
   std::size_t first = 0, end = ~std::size_t{0};
+  /// Operations with two results only: gradient of the second result of node i. It or `d_outs` is
+  /// null for a result that the loss does not depend on.
+  T* const* d_seconds = nullptr;
 
   /// Gradient of node i; address of the gradient of operand k of node i, or null if not needed.
   const T* d_out(std::size_t i) const { return d_outs[i]; }
@@ -267,6 +270,10 @@ struct OpForm {
   Required<Forward> forward;                 ///< computes values
   Required<Backward> backward;               ///< computes gradients of operands
   Required<CudaRule> cuda;                   ///< kernels for CUDA devices
+  /// Of an operation with two results of one shape: alias of the second one, which lies at the
+  /// start of the scratch. Used where an operand must be a node of its own. Null: there is one
+  /// result.
+  const OpForm* second_result = nullptr;
 };
 
 }  // namespace dynet

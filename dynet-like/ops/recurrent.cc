@@ -12,6 +12,7 @@
 #include "dynet-like/ops/selection.h"
 #include "kernels/cpu/matrix.h"
 #include "kernels/cpu/recurrent.h"
+#include "kernels/cpu/selection.h"
 #include "kernels/cuda/kernels.h"
 
 namespace dynet {
@@ -47,9 +48,9 @@ constexpr OpForm cell_form(const char* name, Shape shape) {
           .batch = BatchRule::each(),
           .reads = Reads::inputs,
           .aux = no_aux,
-          .forward = DYNET_FORWARD(cpu::lstm_cell_forward),
-          .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
-          .cuda = CudaRule::by(&cuda::kLstmCell)};
+          .forward = DYNET_FORWARD(cpu::lstm_c_forward),
+          .backward = DYNET_BACKWARD(cpu::lstm_c_backward),
+          .cuda = CudaRule::by(&cuda::kLstmC)};
 }
 // Scratch: tanh(c), for backward.
 constexpr OpForm output_form(const char* name, Shape shape) {
@@ -58,9 +59,9 @@ constexpr OpForm output_form(const char* name, Shape shape) {
           .batch = BatchRule::each(),
           .reads = Reads::inputs,
           .aux = [](const GraphStore&, const Node& n) { return n.dim.size(); },
-          .forward = DYNET_FORWARD(cpu::lstm_output_forward),
-          .backward = DYNET_BACKWARD(cpu::lstm_output_backward),
-          .cuda = CudaRule::by(&cuda::kLstmOutput)};
+          .forward = DYNET_FORWARD(cpu::lstm_h_forward),
+          .backward = DYNET_BACKWARD(cpu::lstm_h_backward),
+          .cuda = CudaRule::by(&cuda::kLstmH)};
 }
 
 Dim cell_shape(const Operands& x) { return shape::lstm_cell(x[0], x[1]); }
@@ -81,6 +82,31 @@ const OpForm kTreeCell = cell_form("tree_lstm_c", tree_cell_shape);
 const OpForm kTreeOutput =
     output_form("tree_lstm_h", [](const Operands& x) { return shape::tree_output(x[0], x[1]); });
 
+const OpForm kSecondResult{.name = "lstm_cell",
+                           .kind = Kind::alias,
+                           .shape = [](const Operands& x) { return x[0]; },
+                           .batch = BatchRule::each(),
+                           .reads = Reads::nothing,
+                           .aux = no_aux,
+                           .forward = kNoForward,
+                           .backward = DYNET_BACKWARD(cpu::alias_backward),
+                           .cuda = CudaRule::by(&cuda::kAlias)};
+// Scratch: c, tanh(c) and the gates.
+const OpForm kLstmCell{.name = "lstm_cell",
+                       .shape = tree_cell_shape,
+                       .batch = BatchRule::each(sizeof(LstmGatesAttr)),
+                       .reads = Reads::inputs,
+                       .aux =
+                           [](const GraphStore& graph, const Node& n) {
+                             const NodeId sums = graph.args_of(n)[n.arity - 1];
+                             return 2 * n.dim.size() +
+                                    graph.nodes[sums].dim.batch_size() * n.dim.batch_elems();
+                           },
+                       .forward = DYNET_FORWARD(cpu::lstm_cell_forward),
+                       .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
+                       .cuda = CudaRule::by(&cuda::kLstmCell),
+                       .second_result = &kSecondResult};
+
 // Shape of gates with composite operands: b, Wx, Wh, h, optional masks of h and x, parts of x.
 Dim gates_of_parts(shape::Dims xs, bool masked) {
   const Dim &b = *xs[0], &wx = *xs[1], &wh = *xs[2];
@@ -100,9 +126,9 @@ void check_gates(const char* name, std::vector<Expression> operands,
       name, operands, [&](shape::Dims xs) { return gates_of_parts(xs, masked); }, at);
 }
 
-// The operands are the cells, then the gates; few of them are kept on the stack.
-Expression tree_cell(std::span<const Expression> cells, const Expression& gates,
-                     SourceLocation at) {
+// The operands are the cells, then the gates or sums; few of them are kept on the stack.
+Expression add_cell(const OpForm& form, std::span<const Expression> cells, const Expression& gates,
+                    const Attributes& attributes, SourceLocation at) {
   std::array<Expression, 5> few;
   std::vector<Expression> many;
   if (cells.size() >= few.size()) many.resize(cells.size() + 1);
@@ -110,14 +136,21 @@ Expression tree_cell(std::span<const Expression> cells, const Expression& gates,
       many.empty() ? std::span(few).first(cells.size() + 1) : std::span(many);
   std::copy(cells.begin(), cells.end(), operands.begin());
   operands.back() = gates;
-  return add_node(kTreeCell, operands, {}, at);
+  return add_node(form, operands, attributes, at);
+}
+
+LSTMCellState states_of(const Expression& h) {
+  LSTMCellState s{h, h};
+  s.c.result = 1;
+  return s;
 }
 
 }  // namespace
 
 OpFamily recurrent_ops() {
-  static constexpr const OpForm* kAll[] = {&kGateSums,     &kActivate, &kCell,      &kOutput,
-                                           &kTreeActivate, &kTreeCell, &kTreeOutput};
+  static constexpr const OpForm* kAll[] = {&kGateSums,   &kActivate,     &kCell,
+                                           &kOutput,     &kTreeActivate, &kTreeCell,
+                                           &kTreeOutput, &kLstmCell,     &kSecondResult};
   return kAll;
 }
 
@@ -191,15 +224,25 @@ Expression tree_lstm_gates(const Expression& sums, unsigned children, float forg
 
 Expression tree_lstm_c(std::initializer_list<Expression> cells, const Expression& gates,
                        SourceLocation at) {
-  return tree_cell({cells.begin(), cells.size()}, gates, at);
+  return add_cell(kTreeCell, {cells.begin(), cells.size()}, gates, {}, at);
 }
 Expression tree_lstm_c(const std::vector<Expression>& cells, const Expression& gates,
                        SourceLocation at) {
-  return tree_cell(cells, gates, at);
+  return add_cell(kTreeCell, cells, gates, {}, at);
 }
 
 Expression tree_lstm_h(const Expression& c, const Expression& gates, SourceLocation at) {
   return add_node(kTreeOutput, c, gates, {}, at);
+}
+
+LSTMCellState lstm_cell(const Expression& sums, std::initializer_list<Expression> cells,
+                        float forget_bias, SourceLocation at) {
+  const LstmGatesAttr attr{forget_bias, cells.size()};
+  return states_of(add_cell(kLstmCell, {cells.begin(), cells.size()}, sums, attr, at));
+}
+LSTMCellState lstm_cell(const Expression& sums, const std::vector<Expression>& cells,
+                        float forget_bias, SourceLocation at) {
+  return states_of(add_cell(kLstmCell, cells, sums, LstmGatesAttr{forget_bias, cells.size()}, at));
 }
 
 }  // namespace dynet

@@ -8,6 +8,7 @@ void lay_out_gradients(const GraphStore& graph, std::span<const Step> steps, con
                        std::span<const bool> wanted, GradientLayout& layout) {
   layout.offset.clear();
   layout.offset.resize(wanted.size(), GradientLayout::kNoMemory);
+  layout.second.clear();
   layout.extent.clear();
   layout.extent.resize(graph.devices.size(), 0);
   for (const Step& step : steps) {
@@ -25,6 +26,15 @@ void lay_out_gradients(const GraphStore& graph, std::span<const Step> steps, con
         extent = aligned(extent, alignment(size));
       }
       layout.offset[id] = extent;
+      extent += size;
+    }
+    if (!node.form->second_result) continue;
+    layout.second.resize(wanted.size(), GradientLayout::kNoMemory);
+    extent = aligned(extent, alignment(size));
+    for (std::uint32_t i = step.first; i < step.first + step.count; ++i) {
+      const NodeId id = order[i];
+      if (id >= wanted.size() || !wanted[id]) continue;
+      layout.second[id] = extent;
       extent += size;
     }
   }

@@ -213,6 +213,10 @@ void PlanVerifier::verify(const GraphStore& graph, std::span<const bool> wanted,
         fail(graph, id, "lacks its gradient, or has one");
       if (wanted[id] && !pieces_.emplace(at, Piece{at + n.dim.size(), id}).second)
         fail(graph, id, "has the gradient of another");
+      if (!n.form->second_result || !wanted[id]) continue;
+      const std::uint64_t second = layout.second[id];
+      if (!pieces_.emplace(second, Piece{second + n.dim.size(), id}).second)
+        fail(graph, id, "has the second gradient of another");
     }
     std::uint64_t end = 0;
     for (const auto& [at, piece] : pieces_) {

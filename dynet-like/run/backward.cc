@@ -1,6 +1,7 @@
 #include "dynet-like/run/backward.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/indices.h"
@@ -8,6 +9,11 @@
 #include "dynet-like/run/numeric_check.h"
 
 namespace dynet {
+namespace {
+
+constexpr std::uint8_t kSecondWritten = 4;  // in CapturedGradients::states
+
+}  // namespace
 
 template <class T>
 void BackwardPass<T>::run(NodeId loss, bool full) {
@@ -74,9 +80,11 @@ void BackwardPass<T>::prepare(NodeId size) {
     const Node& n = graph_.nodes[id];
     const bool needs = n.needs_gradient();
     gradient_[id] = {.memory = nullptr,
+                     .second = nullptr,
                      .state = full_ || needs ? Gradient::unwritten : Gradient::none,
                      .in_buffer = needs && !repeating_ && n.form->kind == Kind::parameter,
                      .columns = 0,
+                     .second_written = false,
                      .last_use = kNoUse,
                      .batch = 0,
                      .readers = 1};
@@ -86,7 +94,7 @@ void BackwardPass<T>::prepare(NodeId size) {
     } catch (const OutOfMemoryError&) {
       if (full_ || repeating_) throw;
       keeps_all_ = false;  // a device only prefers them side by side
-      for (NodeId id = 0; id < size; ++id) gradient_[id].memory = nullptr;
+      for (NodeId id = 0; id < size; ++id) gradient_[id].memory = gradient_[id].second = nullptr;
       for (const auto& c : devices_.contexts()) c->gradients.release();
     }
   scratch_.batch = 0;
@@ -108,10 +116,13 @@ void BackwardPass<T>::lay_out(NodeId size) {
   for (std::size_t p = 0; p < layout_.extent.size(); ++p)
     blocks_.push_back(by_index[p]->gradients.template allocate_array<T>(layout_.extent[p]));
   const bool one = blocks_.size() == 1;  // device indices need not be read
+  const auto block = [&](NodeId id) { return blocks_[one ? 0 : graph_.nodes[id].device_index()]; };
   for (NodeId id = 0; id < size; ++id)
     if (layout_.offset[id] != GradientLayout::kNoMemory)
-      gradient_[id].memory =
-          blocks_[one ? 0 : graph_.nodes[id].device_index()] + layout_.offset[id];
+      gradient_[id].memory = block(id) + layout_.offset[id];
+  for (NodeId id = 0; id < layout_.second.size(); ++id)
+    if (layout_.second[id] != GradientLayout::kNoMemory)
+      gradient_[id].second = block(id) + layout_.second[id];
 }
 
 // Gradient of a parameter at its first write in a pass.
@@ -129,9 +140,9 @@ Slot<T> BackwardPass<T>::buffer_slot(NodeId id) {
 template <class T>
 void BackwardPass<T>::release_gradient(NodeId id, PiecesFor& pieces) {
   Gradient& g = gradient_[id];
-  if (--g.readers > 0 || g.in_buffer || !g.memory) return;
-  pieces().give_back(g.memory);
-  g.memory = nullptr;
+  if (--g.readers > 0 || g.in_buffer) return;
+  if (g.memory) pieces().give_back(std::exchange(g.memory, nullptr));
+  if (g.second) pieces().give_back(std::exchange(g.second, nullptr));
 }
 
 // Releases the gradients of a step. On a device, which may fuse consecutive steps, those of a step
@@ -157,16 +168,27 @@ template <class T>
 GradientBatch<T> BackwardPass<T>::live_batch(const BatchPointers<T>& m, const NodeId* ids) {
   Scratch& scratch = scratch_;
   const std::size_t all = m.count, arity = m.arity;
-  scratch.handed.resize_uninitialized((2 * arity + 3) * all);
+  scratch.handed.resize_uninitialized((2 * arity + 4) * all);
   T** d_outs = scratch.handed.data();
+  T** const d_seconds = d_outs + (2 * arity + 3) * all;
   std::size_t count = 0;
-  for (std::size_t i = 0; i < all; ++i)
-    if (is_live(ids[i])) d_outs[count++] = gradient_[ids[i]].memory;
+  if (graph_.nodes[ids[0]].form->second_result) {
+    for (std::size_t i = 0; i < all; ++i) {
+      if (!is_live(ids[i])) continue;
+      const Gradient& g = gradient_[ids[i]];
+      d_seconds[count] = g.second_written ? g.second : nullptr;
+      d_outs[count++] = g.state == Gradient::written ? g.memory : nullptr;
+    }
+  } else {
+    for (std::size_t i = 0; i < all; ++i)
+      if (is_live(ids[i])) d_outs[count++] = gradient_[ids[i]].memory;
+  }
   GradientBatch<T> b{{graph_, ids, count, arity, m.outs, m.ins, m.auxs, settings_.run},
                      d_outs,
                      d_outs + count,
                      nullptr,
                      nullptr};
+  b.d_seconds = d_seconds;
   scratch.args.clear();
   if (count == 0) return b;
   scratch.writes.resize_uninitialized(arity * count);
@@ -215,7 +237,9 @@ bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step,
   T** const d_ins = scratch_.handed.data() + b.count;
   const OpForm& form = *graph_.nodes[b.ids[0]].form;
   const BatchRule& rule = form.batch.value;
-  if (form.reads == Reads::output_in_place && !keeps_all_) reuse_gradients(b, args);
+  const Node& first = graph_.nodes[b.ids[0]];
+  if (form.reads == Reads::output_in_place && !keeps_all_ && !first.reads_seconds())
+    reuse_gradients(b, args);
   const bool ragged = rule.ragged.any();
   const bool on_device = backend(b.ids[0]).on_device();  // a device finds repeated targets itself
   bool any = false;
@@ -225,13 +249,14 @@ bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step,
       continue;
     }
     PiecesFor pieces{devices_, args[k * b.count]};
+    const bool second = first.reads_second(k);
     for (std::size_t to = k * b.count; to < (k + 1) * b.count; ++to) {
       if (gradient_[args[to]].state == Gradient::none) {
         d_ins[to] = nullptr;
         continue;
       }
       if (ragged) pieces.of(args[to]);
-      const Slot<T> target = slot(args[to], pieces);
+      const Slot<T> target = second ? second_slot(args[to], pieces) : slot(args[to], pieces);
       d_ins[to] = target.g;
       scratch_.writes[to] = target.adds ? Write::add : Write::store;
       any = true;
@@ -343,23 +368,29 @@ void BackwardPass<T>::scatter_rows(std::size_t count, const NodeId* ids, T* cons
 }
 
 template <class T>
-T* BackwardPass<T>::gradient(NodeId id) {
+T* BackwardPass<T>::gradient(NodeId id, std::uint32_t result) {
   if (id >= covered_)
     throw GradientError(lost_ ? "gradient: the loss was reverted, and backward keeps the gradients "
                                 "of other expressions only as backward(loss, true)"
                               : "gradient: no backward pass has covered this expression");
   if (replayed_) restore_states();
-  if (incomplete_ || (is_live(id) && !gradient_[id].memory)) repeat();
-  Gradient& g = gradient_[id];
-  if (g.state != Gradient::written) {
+  const auto is_written = [&] {
+    return result ? gradient_[id].second_written : gradient_[id].state == Gradient::written;
+  };
+  const auto memory = [&]() -> T*& { return result ? gradient_[id].second : gradient_[id].memory; };
+  if (incomplete_ || (is_written() && !memory())) repeat();
+  if (!is_written()) {
     const std::size_t n = graph_.nodes[id].dim.size();
-    g.memory = devices_.of(id).gradients.template allocate_array<T>(n);
-    const bool constant_loss = id + 1 == covered_ && !lost_;
-    backend(id).fill(g.memory, n, T(constant_loss ? 1 : 0), false);
+    memory() = devices_.of(id).gradients.template allocate_array<T>(n);
+    const bool constant_loss = id + 1 == covered_ && !lost_ && !result;
+    backend(id).fill(memory(), n, T(constant_loss ? 1 : 0), false);
     backend(id).start();
-    g.state = Gradient::written;
+    if (result)
+      gradient_[id].second_written = true;
+    else
+      gradient_[id].state = Gradient::written;
   }
-  return g.memory;
+  return memory();
 }
 
 // Repeats the pass and keeps all gradients.
@@ -460,6 +491,7 @@ void BackwardPass<T>::replay(CapturedGradients<T>& c) {
                            call.transposed};
         b.first = call.first;
         b.end = call.end;
+        b.d_seconds = call.d_seconds;
         here.backend.backward(*call.form, b);
         break;
       }
@@ -487,7 +519,9 @@ void BackwardPass<T>::capture(NodeId loss, CapturedGradients<T>& to) {
   to.loss = loss;
   to.generation = here.gradients.generation();
   to.end = here.gradients.mark();
-  for (NodeId id = 0; id <= loss; ++id) to.states.push_back(gradient_[id].state);
+  for (NodeId id = 0; id <= loss; ++id)
+    to.states.push_back(static_cast<std::uint8_t>(gradient_[id].state |
+                                                  gradient_[id].second_written * kSecondWritten));
   // A loss alone has no calls; every slot must have been written by a captured call.
   to.complete = !to.calls.empty() && std::all_of(to.slots.begin(), to.slots.end(),
                                                  [](const auto& slot) { return slot.write; });
@@ -515,11 +549,12 @@ void BackwardPass<T>::capture_call(const OpForm& form, const GradientBatch<T>& b
   for (auto& slot : to.slots)
     for (std::size_t i = first; i < end && !slot.write; ++i)
       if (b.d_ins[i] && args[i] == slot.node) slot.write = writes + i;
-  to.calls.push_back({CapturedCall<T>::kernel, static_cast<std::uint32_t>(b.count),
-                      static_cast<std::uint32_t>(b.arity), &form, to.copy(b.ids, b.count),
-                      recorded ? b.outs : outs, recorded ? b.ins : ins, auxs,
-                      to.copy(b.d_outs, b.count), to.copy(b.d_ins, all), writes,
-                      b.transposed ? to.copy(b.transposed, b.arity) : nullptr, b.first, b.end});
+  to.calls.push_back(
+      {CapturedCall<T>::kernel, static_cast<std::uint32_t>(b.count),
+       static_cast<std::uint32_t>(b.arity), &form, to.copy(b.ids, b.count),
+       recorded ? b.outs : outs, recorded ? b.ins : ins, auxs, to.copy(b.d_outs, b.count),
+       b.d_seconds ? to.copy(b.d_seconds, b.count) : nullptr, to.copy(b.d_ins, all), writes,
+       b.transposed ? to.copy(b.transposed, b.arity) : nullptr, b.first, b.end});
 }
 
 // Captures the transposes that no earlier call has used.
@@ -546,13 +581,16 @@ template <class T>
 void BackwardPass<T>::restore_states() {
   gradient_.resize_uninitialized(covered_);
   for (NodeId id = 0; id < covered_; ++id)
-    gradient_[id] = {.memory = nullptr,
-                     .state = static_cast<typename Gradient::State>(replayed_->states[id]),
-                     .in_buffer = false,
-                     .columns = 0,
-                     .last_use = kNoUse,
-                     .batch = 0,
-                     .readers = 0};
+    gradient_[id] = {
+        .memory = nullptr,
+        .second = nullptr,
+        .state = static_cast<typename Gradient::State>(replayed_->states[id] % kSecondWritten),
+        .in_buffer = false,
+        .columns = 0,
+        .second_written = replayed_->states[id] >= kSecondWritten,
+        .last_use = kNoUse,
+        .batch = 0,
+        .readers = 0};
   for (const auto& slot : replayed_->slots) gradient_[slot.node].memory = slot.gradient;
   replayed_ = nullptr;
 }

@@ -28,10 +28,10 @@ class BackwardPass {
   /// Starts from d loss / d loss = 1; the loss has a value. Nodes that need no gradient get one
   /// only with `full`.
   void run(NodeId loss, bool full);
-  /// Gradient of a node; zeros if the loss does not depend on it. Throws GradientError if no pass
-  /// has covered the node, and for a gradient that was not kept if the parameters have changed
-  /// since or the loss was reverted.
-  T* gradient(NodeId id);
+  /// Gradient of a result of a node; zeros if the loss does not depend on it. Throws GradientError
+  /// if no pass has covered the node, and for a gradient that was not kept if the parameters have
+  /// changed since or the loss was reverted.
+  T* gradient(NodeId id, std::uint32_t result = 0);
   /// The nodes from `size` on are gone.
   void truncate(NodeId size);
   /// Forgets the last pass.
@@ -39,18 +39,20 @@ class BackwardPass {
   void release();
 
  private:
-  /// The gradient of a node.
+  /// The gradient of a node, and of its second result if it has two.
   struct Gradient {
     enum State : std::uint8_t { none, unwritten, written };
     T* memory;  // null until allocated; a parameter's once it was looked up
+    T* second;  // null until allocated
     State state;
-    bool in_buffer;          // of a parameter
-    std::uint16_t columns;   // of its pending uses, at most kEnoughColumns
-    std::uint32_t last_use;  // the latest pending use, see Use
-    std::uint32_t batch;     // number of the last batch of products that wrote it
-    std::uint32_t readers;   // steps and pending uses that will read it
+    bool in_buffer;                    // of a parameter
+    std::uint16_t columns : 15;        // of its pending uses, at most kEnoughColumns
+    std::uint16_t second_written : 1;  // whether the gradient of the second result is
+    std::uint32_t last_use;            // the latest pending use, see Use
+    std::uint32_t batch;               // number of the last batch of products that wrote it
+    std::uint32_t readers;             // steps and pending uses that will read it
   };
-  static_assert(sizeof(Gradient) == 24);
+  static_assert(sizeof(Gradient) == 32);
 
   /// A pending use of a shared operand of products. The gradient of the operand is computed once,
   /// over all its uses, when backward reaches the operand. The uses of a node are a linked list.
@@ -96,7 +98,8 @@ class BackwardPass {
 
   Backend<T>& backend(NodeId id) { return devices_.of(id).backend; }
   bool is_live(NodeId id) const {
-    return id < gradient_.size() && gradient_[id].state == Gradient::written;
+    return id < gradient_.size() &&
+           (gradient_[id].state == Gradient::written || gradient_[id].second_written);
   }
   void run_steps(NodeId loss);
   CapturedGradients<T>* captured() const;
@@ -140,6 +143,13 @@ class BackwardPass {
       return buffer_slot(id);
     if (!g.memory) g.memory = pieces().take();
     return {g.memory, false};
+  }
+  Slot<T> second_slot(NodeId id, PiecesFor& pieces) {
+    Gradient& g = gradient_[id];
+    if (g.second_written) return {g.second, true};
+    g.second_written = true;
+    if (!g.second) g.second = pieces().take();
+    return {g.second, false};
   }
 
   const GraphStore& graph_;

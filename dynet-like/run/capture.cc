@@ -44,7 +44,7 @@ void CapturedGradients<T>::clear() {
 template <class T>
 std::size_t Capture<T>::bytes() const {
   return sizeof(*this) + lists.capacity() + gradients.bytes() +
-         bytes_of(value, memory, given, outside, redone, moving, moves);
+         bytes_of(value, aux, memory, given, outside, redone, moving, moves);
 }
 
 template <class T>

@@ -40,6 +40,7 @@ struct CapturedCall {
   T* const* ins;
   T* const* auxs;
   T* const* d_outs;
+  T* const* d_seconds;
   T* const* d_ins;
   const Write* writes;
   const T* const* transposed;
@@ -96,7 +97,7 @@ struct Capture {
   unsigned misses = 0;  ///< consecutive runs with other addresses
   T* values = nullptr;  ///< start of the plan's memory
   std::size_t batches = 0;
-  PodVector<T*> value;                 ///< by node
+  PodVector<T*> value, aux;            ///< by node
   PodVector<BatchPointers<T>> memory;  ///< by step
   PodVector<Given> given;
   PodVector<NodeId> outside;  ///< see Plan::outside

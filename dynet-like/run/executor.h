@@ -43,18 +43,20 @@ class Executor final : public Evaluator<T> {
   void release() override;
 
   NodeId evaluated() const { return recording_.evaluated; }
-  /// Address of the value of an evaluated node, in the memory of its backend. Recomputes a value
+  /// Address of a result of an evaluated node, in the memory of its backend. Recomputes a value
   /// that was freed.
-  T* value(NodeId id) {
+  T* value(NodeId id, std::uint32_t result = 0) {
     if (forward_.is_freed(id)) [[unlikely]]
       forward_.rematerialize(id);
-    return recording_.value[id];
+    return (result ? recording_.aux : recording_.value)[id];
   }
   /// See BackwardPass.
-  T* gradient(NodeId id) { return backward_.gradient(id); }
-  T* host_value(NodeId id) override { return on_host(id, value(id), false); }
-  T* host_gradient(NodeId id) override {
-    return on_host(id, gradient(id), graph_.nodes[id].form->kind == Kind::parameter);
+  T* gradient(NodeId id, std::uint32_t result = 0) { return backward_.gradient(id, result); }
+  T* host_value(NodeId id, std::uint32_t result) override {
+    return on_host(id, value(id, result), false);
+  }
+  T* host_gradient(NodeId id, std::uint32_t result) override {
+    return on_host(id, gradient(id, result), graph_.nodes[id].form->kind == Kind::parameter);
   }
   /// Backend whose memory `value` and `gradient` of a node point to.
   Backend<T>& backend(NodeId id) { return devices_.of(id).backend; }

@@ -81,7 +81,7 @@ template <class T>
 void ForwardPass<T>::lay_out(const Plan& plan) {
   const NodeId n = plan.end;
   r_.value.resize_uninitialized(n);
-  aux_.resize_uninitialized(n - plan.begin);
+  r_.aux.resize_uninitialized(n);
   const auto& by_index = devices_.by_index();
   const bool several = !plan.block_offsets.empty();
   const std::size_t devices = several ? std::min(plan.block_offsets.size(), by_index.size()) : 1;
@@ -95,7 +95,7 @@ void ForwardPass<T>::lay_out(const Plan& plan) {
       if (several && graph_.nodes[id].device_index() != p) continue;
       const std::size_t i = id - plan.begin;
       r_.value[id] = at(plan.value[i]);
-      aux_[i] = at(plan.aux[i]);
+      r_.aux[id] = at(plan.aux[i]);
     }
   }
 }
@@ -139,7 +139,7 @@ BatchPointers<T> ForwardPass<T>::prepare(const Step& step, const NodeId* ids,
   const std::size_t count = step.count;
   T** const value = r_.value.data();
   T** const auxs = m.auxs;
-  for (std::size_t i = 0; auxs && i < count; ++i) auxs[i] = arrays.aux[ids[i] - arrays.begin];
+  for (std::size_t i = 0; auxs && i < count; ++i) auxs[i] = r_.aux[ids[i]];
   switch (graph_.nodes[ids[0]].form->kind) {
     case Kind::compute:
     case Kind::transfer:
@@ -274,7 +274,10 @@ void ForwardPass<T>::free_kept(NodeId end) {
     }
     freed_[id] = true;
     const Node& n = graph_.nodes[id];
-    if (n.form->kind != Kind::alias) devices_.of(id).kept.of(n.dim.size()).give_back(r_.value[id]);
+    if (n.form->kind == Kind::alias) continue;
+    auto pieces = devices_.of(id).kept.of(n.dim.size());
+    pieces.give_back(r_.value[id]);
+    if (n.form->second_result) pieces.give_back(r_.aux[id]);
   }
   kept_.truncate(left);
 }
@@ -297,8 +300,11 @@ void ForwardPass<T>::free_window(NodeId begin, NodeId last) {
   };
   for (NodeId id = run.begin; id < end; ++id) {
     NodeId root = id;
-    while (graph_.nodes[root].form->kind == Kind::alias)
+    bool second = false;  // an alias of the second result of the root
+    while (graph_.nodes[root].form->kind == Kind::alias) {
+      second = graph_.nodes[root].reads_second(0);
       root = graph_.args_of(graph_.nodes[root])[0];
+    }
     const Node& n = graph_.nodes[root];
     if (freed_[id] || !has_memory(n)) continue;
     if (last_read_[id - begin] < end) {
@@ -307,14 +313,19 @@ void ForwardPass<T>::free_window(NodeId begin, NodeId last) {
     }
     kept_.push_back(id);
     if (root != id) {
-      r_.value[id] = r_.value[root];
+      r_.value[id] = second ? r_.aux[root] : r_.value[root];
       continue;
     }
     if (n.dim.size() != size) copy();
     size = n.dim.size();
-    T* const to = here.kept.of(size).take();
-    copies_.add(r_.value[id], to, Write::store);
-    r_.value[id] = to;
+    auto pieces = here.kept.of(size);
+    const auto keep = [&](T*& value) {
+      T* const to = pieces.take();
+      copies_.add(value, to, Write::store);
+      value = to;
+    };
+    keep(r_.value[id]);
+    if (n.form->second_result) keep(r_.aux[id]);
   }
   copy();
   here.backend.start();  // before the arena frees the sources of the copies
@@ -388,10 +399,10 @@ void ForwardPass<T>::recompute(NodeId id) {
   const std::size_t size = n.form->aux.value(graph_, n);
   DeviceContext<T>& here = devices_.of(id);
   r_.value[id] = here.rematerialized.template allocate_array<T>(n.dim.size());
-  T* const aux = size ? here.rematerialized.template allocate_array<T>(size) : nullptr;
+  r_.aux[id] = size ? here.rematerialized.template allocate_array<T>(size) : nullptr;
   const Arena::Mark mark = r_.pointers.mark();
   const Step one{0, 1};
-  run_step(one, prepare(one, &id, {id, &n.first_arg, &aux}), &id);
+  run_step(one, prepare(one, &id, {id, &n.first_arg}), &id);
   if (!here.backend.on_device())  // a device keeps the rows of lookups in these lists
     r_.pointers.rewind(mark);
   if (settings_.frees && n.form->kind == Kind::alias && id >= first_read_)
@@ -428,7 +439,6 @@ template <class T>
 void ForwardPass<T>::release() {
   r_.release();
   captures_.release();
-  aux_ = {};
   freed_ = {};
   last_read_ = {};
   kept_ = {};
@@ -483,6 +493,8 @@ template <class T>
 void ForwardPass<T>::replay(const Plan& plan, const RecordedRun& run, const Capture<T>& c) {
   r_.value.resize_uninitialized(plan.end);
   std::copy_n(c.value.data(), c.value.size(), r_.value.data() + plan.begin);
+  r_.aux.resize_uninitialized(plan.end);
+  std::copy_n(c.aux.data(), c.aux.size(), r_.aux.data() + plan.begin);
   if (!settings_.inference) record(plan, run, c);
   for (const typename Capture<T>::Redone& redone : c.redone) {
     const Node& n = graph_.nodes[redone.node];
@@ -520,6 +532,7 @@ Capture<T>* ForwardPass<T>::capture(const Plan& plan, const RecordedRun& run) {
   c.values = values_;
   c.batches = r_.batches - run.batches;
   copy(r_.value.data() + plan.begin, plan.end - plan.begin, c.value);
+  copy(r_.aux.data() + plan.begin, plan.end - plan.begin, c.aux);
   copy(plan.outside.data(), plan.outside.size(), c.outside);
   copy(r_.memory.data() + run.steps, plan.steps.size(), c.memory);
   for (BatchPointers<T>& m : c.memory)

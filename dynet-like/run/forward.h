@@ -37,7 +37,6 @@ class ForwardPass {
   struct PlanArrays {  // of the nodes from `begin` on
     NodeId begin;
     const std::uint32_t* first_arg;  // position of their operands in the graph's list
-    T* const* aux;
   };
 
   void undo(const RecordedRun& run);
@@ -50,9 +49,7 @@ class ForwardPass {
   void replay(const Plan& plan, const RecordedRun& run, const Capture<T>& capture);
   Capture<T>* capture(const Plan& plan, const RecordedRun& run);
   void find_moving(const Plan& plan, Capture<T>& c);
-  PlanArrays arrays_of(const Plan& plan) const {
-    return {plan.begin, plan.first_arg.data(), aux_.data()};
-  }
+  PlanArrays arrays_of(const Plan& plan) const { return {plan.begin, plan.first_arg.data()}; }
   BatchPointers<T> prepare(const Step& step, const NodeId* ids, const PlanArrays& arrays);
   void count_batch(const Step& step, const NodeId* ids);
   void run_step(const Step& step, const BatchPointers<T>& memory, const NodeId* ids);
@@ -72,7 +69,6 @@ class ForwardPass {
   Recording<T>& r_;
   Captures<T>& captures_;
   T* values_ = nullptr;    // memory of the running plan on the first device
-  PodVector<T*> aux_;      // by node of the running plan
   PodVector<bool> freed_;  // by node
   CopyList<T> copies_;
   // Inference in windows only.

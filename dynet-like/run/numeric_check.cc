@@ -48,8 +48,12 @@ void check_value(const GraphStore& graph, Devices<T>& devices, const Recording<T
                  NodeId id) {
   const Node& n = graph.nodes[id];
   const std::size_t size = n.dim.size();
-  const T* const value = devices.of(id).backend.read(recording.value[id], size);
-  if (all_finite(value, size)) return;
+  const T* value = devices.of(id).backend.read(recording.value[id], size);
+  if (all_finite(value, size)) {
+    if (!n.form->second_result) return;
+    value = devices.of(id).backend.read(recording.aux[id], size);
+    if (all_finite(value, size)) return;
+  }
   const std::string bad = bad_value(value, size);  // before operands are read over it
   if (masked(graph, devices, recording, id, value)) return;
   throw NumericError(

@@ -108,7 +108,7 @@ template <class T>
 void Recording<T>::release() {
   clear();
   const auto free = [](auto&... all) { (std::remove_reference_t<decltype(all)>().swap(all), ...); };
-  free(value, steps, memory, order, runs, value_marks);
+  free(value, aux, steps, memory, order, runs, value_marks);
   pointers.release();
 }
 

@@ -71,6 +71,7 @@ struct Recording {
 
   // By node.
   PodVector<T*> value;
+  PodVector<T*> aux;  ///< scratch, which begins with the second result of the nodes that have two
 
   // By step.
   PodVector<Step> steps;  ///< `first` counts in `order`
@@ -119,6 +120,10 @@ inline BatchPointers<T> Recording<T>::list_operands(const GraphStore& graph, con
       m.ins[k * count + i] = value[args[k]];
     }
   }
+  if (first.reads_seconds()) [[unlikely]]
+    for (std::size_t k = 0; k < arity; ++k)
+      for (std::size_t i = k * count; first.reads_second(k) && i < (k + 1) * count; ++i)
+        m.ins[i] = aux[m.args[i]];
   return m;
 }
 

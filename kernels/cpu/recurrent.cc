@@ -82,7 +82,7 @@ void lstm_activate_backward(const GradientBatch<T>& b) {
   }
 }
 
-void lstm_cell_forward(const Batch<T>& b) {
+void lstm_c_forward(const Batch<T>& b) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd, children = b.arity - 1;
   const Operand gates(b, children);
   for (std::size_t k = 0; k < std::max<std::size_t>(children, 1); ++k) {
@@ -127,7 +127,7 @@ void one_child_backward(const GradientBatch<T>& b, std::size_t i) {
 
 }  // namespace
 
-void lstm_cell_backward(const GradientBatch<T>& b) {
+void lstm_c_backward(const GradientBatch<T>& b) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd, children = b.arity - 1;
   const Operand gates(b, children);
   bool all = children == 1;
@@ -169,7 +169,7 @@ void lstm_cell_backward(const GradientBatch<T>& b) {
   }
 }
 
-void lstm_output_forward(const Batch<T>& b) {
+void lstm_h_forward(const Batch<T>& b) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
   const Operand cells(b, 0), gates(b, 1);
   for (std::size_t i = 0; i < b.count; ++i)
@@ -181,7 +181,7 @@ void lstm_output_forward(const Batch<T>& b) {
     }
 }
 
-void lstm_output_backward(const GradientBatch<T>& b) {
+void lstm_h_backward(const GradientBatch<T>& b) {
   const std::size_t h = b.dim().batch_size(), batch = b.dim().bd;
   const Operand cells(b, 0), gates(b, 1);
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -205,6 +205,123 @@ void lstm_output_backward(const GradientBatch<T>& b) {
       });
     }
   }
+}
+
+namespace {
+
+// A batch element of an LSTM cell: gates i, f_1 ... f_K, o, g, and the previous cells.
+struct CellScratch {
+  CellScratch(const Batch<T>& b, std::size_t i, std::size_t e)
+      : h(b.dim().batch_size()),
+        n(b.dim(b.arity - 1).batch_size()),
+        c(b.aux(i) + e * h),
+        t(c + b.dim().size()),
+        gates(b.aux(i) + 2 * b.dim().size() + e * n) {}
+
+  std::size_t h, n;
+  T *c, *t, *gates;
+
+  T* forget(std::size_t k) const { return gates + (1 + k) * h; }
+  T* output() const { return gates + n - 2 * h; }
+  T* candidate() const { return gates + n - h; }
+};
+
+}  // namespace
+
+void lstm_cell_forward(const Batch<T>& b) {
+  const auto bias = static_cast<T>(b.attr<LstmGatesAttr>().forget_bias);
+  const std::size_t children = b.arity - 1;
+  const Operand sums(b, children);
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t e = 0; e < b.dim().bd; ++e) {
+      const CellScratch s(b, i, e);
+      const std::size_t h = s.h;
+      const T* const x = sums.at(b.in(children, i), e);
+      each_vector<T>(s.n - h, [=](std::size_t at, auto part) {
+        const auto v = Lanes<T>::load(x + at, part) + between(bias, h, s.n - 2 * h, at);
+        Lanes<T>::store(s.gates + at, logistic(v), part);
+      });
+      map_vectors(s.candidate(), x + s.n - h, h, [](auto v) { return tanh(v); });
+      const T *const in = s.gates, *const g = s.candidate();
+      if (children == 0) write(false, s.c, h, [=](auto of) { return of(in) * of(g); });
+      for (std::size_t k = 0; k < children; ++k) {
+        const T *const f = s.forget(k), *const c = Operand(b, k).at(b.in(k, i), e);
+        if (k == 0)
+          write(false, s.c, h, [=](auto of) { return of(in) * of(g) + of(f) * of(c); });
+        else
+          write(true, s.c, h, [=](auto of) { return of(f) * of(c); });
+      }
+      map_vectors(s.t, s.c, h, [](auto v) { return tanh(v); });
+      write(false, b.out(i) + e * h, h, [=](auto of) { return of(s.output()) * of(s.t); });
+    }
+}
+
+namespace {
+
+// The gradient of the cell at the vector at `at`: that of its users, and through h = o t.
+template <class Part>
+auto cell_gradient(const CellScratch& s, const T* dh, const T* dc, std::size_t at, Part part) {
+  const auto of = [=](const T* p) { return Lanes<T>::load(p + at, part); };
+  typename Lanes<T>::V d{};
+  if (dc) d = of(dc);
+  if (dh) {
+    const auto t = of(s.t);
+    d += of(dh) * of(s.output()) * ((T(1) - t) * (T(1) + t));
+  }
+  return d;
+}
+
+}  // namespace
+
+void lstm_cell_backward(const GradientBatch<T>& b) {
+  const std::size_t h = b.dim().batch_size(), children = b.arity - 1;
+  const auto for_elements = [&](auto f) {
+    for (std::size_t i = 0; i < b.count; ++i)
+      for (std::size_t e = 0; e < b.dim().bd; ++e) {
+        const T *const dh = b.d_outs[i], *const dc = b.d_seconds[i];
+        f(i, e, CellScratch(b, i, e), dh ? dh + e * h : nullptr, dc ? dc + e * h : nullptr);
+      }
+  };
+  // The gradient of a single previous cell is computed with that of the sums: their sizes differ,
+  // so they cannot share memory.
+  for (std::size_t k = 0; children != 1 && k < children; ++k) {
+    const Operand cells(b, k);
+    for_elements([&](std::size_t i, std::size_t e, const CellScratch& s, const T* dh, const T* dc) {
+      if (!b.d_in(k, i)) return;
+      T* const to = cells.at(b.d_in(k, i), e);
+      const T* const f = s.forget(k);
+      const bool add = cells.adds(b.add(k, i), e);
+      each_vector<T>(h, [=](std::size_t at, auto part) {
+        const auto d = cell_gradient(s, dh, dc, at, part);
+        put(add, to + at, d * Lanes<T>::load(f + at, part), part);
+      });
+    });
+  }
+  const Operand sums(b, children);
+  for_elements([&](std::size_t i, std::size_t e, const CellScratch& s, const T* dh, const T* dc) {
+    const Operand cell(b, 0);
+    T* const to = b.d_in(children, i) ? sums.at(b.d_in(children, i), e) : nullptr;
+    T* const before = children == 1 && b.d_in(0, i) ? cell.at(b.d_in(0, i), e) : nullptr;
+    const bool add = to && sums.adds(b.add(children, i), e);
+    const bool add_before = before && cell.adds(b.add(0, i), e);
+    each_vector<T>(h, [=, &b](std::size_t at, auto part) {
+      const auto of = [=](const T* p) { return Lanes<T>::load(p + at, part); };
+      const auto d = cell_gradient(s, dh, dc, at, part);
+      if (before) put(add_before, before + at, d * of(s.forget(0)), part);
+      if (!to) return;
+      const auto sigmoid = [=](const T* gate, auto dy) {  // gradient of the sum of a gate
+        const auto y = of(gate);
+        put(add, to + (gate - s.gates) + at, dy * y * (T(1) - y), part);
+      };
+      sigmoid(s.gates, d * of(s.candidate()));
+      for (std::size_t k = 0; k < children; ++k)
+        sigmoid(s.forget(k), d * of(Operand(b, k).at(b.in(k, i), e)));
+      sigmoid(s.output(), dh ? of(dh) * of(s.t) : d - d);
+      const auto g = of(s.candidate());
+      put(add, to + (s.candidate() - s.gates) + at, d * of(s.gates) * ((T(1) - g) * (T(1) + g)),
+          part);
+    });
+  });
 }
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -14,9 +14,12 @@ DYNET_EACH_ISA(
     /// after adding the forget bias), g by tanh.
     DYNET_DECLARE_PAIR(lstm_activate);
     /// c = i g + sum_k f_k c_k; operands: the K cells and the gates.
-    DYNET_DECLARE_PAIR(lstm_cell);
+    DYNET_DECLARE_PAIR(lstm_c);
     /// h = o tanh(c)
-    DYNET_DECLARE_PAIR(lstm_output);
+    DYNET_DECLARE_PAIR(lstm_h);
+    /// All of these: h as the first result, c as the second; operands: the K cells and the sums.
+    /// Scratch: c, tanh(c) and the gates.
+    DYNET_DECLARE_PAIR(lstm_cell);
 
 )
 

@@ -119,6 +119,10 @@ class Queue {
   /// A view of `n` tensors of `size` numbers each for kernels.
   TensorArray<float> many(float* const* p, std::size_t n, std::size_t size);
   TensorArray<const float> many(const float* const* p, std::size_t n, std::size_t size);
+  /// A view of tensors that may lie at any equal distance from each other.
+  TensorArray<float> spaced(float* const* p, std::size_t n) {
+    return many(p, n, n > 1 && p[1] > p[0] ? static_cast<std::size_t>(p[1] - p[0]) : 0);
+  }
   /// Views of a batch: its values, those of operand k, its scratch of `size` numbers per node.
   TensorArray<float> outs(const Batch<float>& b) { return many(b.outs, b.count, b.dim().size()); }
   TensorArray<const float> ins(const Batch<float>& b, std::size_t k) {

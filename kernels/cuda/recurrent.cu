@@ -25,19 +25,6 @@ Gates gates_of(const Batch<float>& b) {
   return {b.dim().batch_size() / (3 + children), children};
 }
 
-// Element r of batch element `element` of a node, by one thread: first the first part, then the
-// second (of gates, cell, output). The second part reads only values that this thread wrote, so all
-// parts of a step can be fused into one kernel.
-template <class First, class Second>
-struct Then {
-  First first;
-  Second second;
-  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
-    first(i, element, r);
-    second(i, element, r);
-  }
-};
-
 template <class F>
 void each_unit(Queue& q, std::size_t count, std::size_t h, std::size_t batch, F f) {
   for_each(q, count, h * batch, [=] __device__(std::size_t i, std::size_t e) {
@@ -45,24 +32,6 @@ void each_unit(Queue& q, std::size_t count, std::size_t h, std::size_t batch, F 
     f(i, target.by, target.rest);
   });
 }
-
-// Sizes of an operation that must equal those of its predecessor to be fused.
-struct Nodes {
-  std::size_t count, h, batch;
-  bool operator==(const Nodes&) const = default;
-};
-bool same(std::span<float* const> before, float* const* now) {
-  return std::equal(before.begin(), before.end(), now);
-}
-
-// Address range from the first to the end of the last of some tensors of `size` numbers.
-struct Range {
-  const float *begin, *end;
-
-  Range(float* const* p, std::size_t n, std::size_t size)
-      : begin(*std::min_element(p, p + n)), end(*std::max_element(p, p + n) + size) {}
-  bool meets(const Range& other) const { return begin < other.end && other.begin < end; }
-};
 
 // ---------------------------------------------------------------------------------------- forward
 
@@ -109,29 +78,11 @@ struct MakeOutput {
   }
 };
 
-// Descriptions for fusion: the last command computed gates; it computed gates and cells.
-struct Activated {
-  Nodes nodes;
-  Activate kernel;
-  std::span<float* const> gates;
-  Range read;
-};
-struct Stepped {
-  Nodes nodes;
-  Then<Activate, MakeCell> kernel;
-  std::span<float*const> gates, cells;
-  Range read, read_too;
-};
-
 void activate_forward(Queue& q, const Batch<float>& b) {
   const auto bias = static_cast<float>(b.attr<LstmGatesAttr>().forget_bias);
   const Gates at = gates_of(b);
-  const Nodes nodes{b.count, at.h, b.dim().bd};
   if (b.dim().size() == 0) return;
-  const Activate kernel{at, bias, q.ins(b, 0), q.outs(b)};
-  each_unit(q, b.count, at.h, nodes.batch, kernel);
-  q.describe_last(
-      Activated{nodes, kernel, q.keep(b.outs, b.count), {b.ins, b.count, b.dim().size()}});
+  each_unit(q, b.count, at.h, b.dim().bd, Activate{at, bias, q.ins(b, 0), q.outs(b)});
 }
 
 // Operands 0 to K - 1 are the children's cells, operand K the gates.
@@ -143,27 +94,37 @@ struct Cell {
 Cell cell_of(Queue& q, const Batch<float>& b) {
   const std::size_t children = b.arity - 1;
   auto* const cells = q.stage<Elements>(children);
-  for (std::size_t k = 0; k < children; ++k) cells[k] = elements(q, b, k);
+  for (std::size_t k = 0; k < children; ++k) {
+    const TensorArray<float> all = q.spaced(b.ins + k * b.count, b.count);
+    cells[k] = {{all.first, all.step, all.each}, b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()};
+  }
   return {{b.dim().batch_size(), children}, elements(q, b, children), q.on_device(cells)};
 }
 
-void cell_forward(Queue& q, const Batch<float>& b) {
+void c_forward(Queue& q, const Batch<float>& b) {
   if (b.dim().size() == 0) return;
   const Cell c = cell_of(q, b);
-  const std::size_t children = c.at.children;
-  const Nodes nodes{b.count, c.at.h, b.dim().bd};
-  const MakeCell kernel{c.at, c.gates, c.cells, q.outs(b)};
-  float* const* const gates = b.ins + children * b.count;
-  const Activated* const before = q.last<Activated>();
-  if (!before || before->nodes != nodes || b.dim(children).bd != nodes.batch ||
-      !same(before->gates, gates) || before->read.meets({b.outs, b.count, b.dim().size()}))
-    return each_unit(q, b.count, c.at.h, nodes.batch, kernel);
-  const Then<Activate, MakeCell> both{before->kernel, kernel};
-  const Range read = before->read;
-  q.take_back();
-  each_unit(q, b.count, c.at.h, nodes.batch, both);
-  q.describe_last(Stepped{nodes, both, q.keep(gates, b.count), q.keep(b.outs, b.count), read,
-                          children > 0 ? Range(b.ins, children * b.count, b.dim().size()) : read});
+  each_unit(q, b.count, c.at.h, b.dim().bd, MakeCell{c.at, c.gates, c.cells, q.outs(b)});
+}
+
+// Scratch of an LSTM cell: c, tanh(c) and the gates.
+struct CellScratch {
+  TensorArray<float> all;
+  Gates at;
+  std::size_t size;  // of c
+
+  __device__ float* cell(std::size_t i, std::size_t element) const {
+    return all[i] + element * at.h;
+  }
+  __device__ float* tanh_of_cell(std::size_t i, std::size_t element) const {
+    return cell(i, element) + size;
+  }
+  __device__ float* gates(std::size_t i, std::size_t element) const {
+    return all[i] + 2 * size + element * at.size();
+  }
+};
+CellScratch scratch_of(Queue& q, const Batch<float>& b, const Gates& at) {
+  return {q.spaced(b.auxs, b.count), at, b.dim().size()};
 }
 
 Gates gates_of_output(const Batch<float>& b) {
@@ -171,22 +132,43 @@ Gates gates_of_output(const Batch<float>& b) {
   return {h, h == 0 ? 0 : b.dim(1).batch_size() / h - 3};
 }
 
-void output_forward(Queue& q, const Batch<float>& b) {
+void h_forward(Queue& q, const Batch<float>& b) {
   if (b.dim().size() == 0) return;
-  const std::size_t size = b.dim().size();
   const Gates at = gates_of_output(b);
-  const Nodes nodes{b.count, at.h, b.dim().bd};
-  const MakeOutput kernel{at, elements(q, b, 0), elements(q, b, 1), q.outs(b), q.auxs(b, size)};
-  const Range writes(b.outs, b.count, size), keeps(b.auxs, b.count, size);
-  const auto apart = [&](const Range& read) { return !read.meets(writes) && !read.meets(keeps); };
-  const Stepped* const before = q.last<Stepped>();
-  if (!before || before->nodes != nodes || b.dim(0).bd != nodes.batch ||
-      b.dim(1).bd != nodes.batch || !same(before->cells, b.ins) ||
-      !same(before->gates, b.ins + b.count) || !apart(before->read) || !apart(before->read_too))
-    return each_unit(q, b.count, at.h, nodes.batch, kernel);
-  const Then all{before->kernel, kernel};
-  q.take_back();
-  each_unit(q, b.count, at.h, nodes.batch, all);
+  each_unit(
+      q, b.count, at.h, b.dim().bd,
+      MakeOutput{at, elements(q, b, 0), elements(q, b, 1), q.outs(b), q.auxs(b, b.dim().size())});
+}
+
+// All of a step; operand K is the sums.
+struct MakeStep {
+  Cell c;
+  float bias;
+  CellScratch to;
+  TensorArray<float> y;
+  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
+    const Gates& at = c.at;
+    const float* const from = c.gates.at(i, element) + r;
+    float* const g = to.gates(i, element) + r;
+    const float in = g[0] = logistic(from[0]);
+    const float candidate = g[at.candidate()] = tanhf(from[at.candidate()]);
+    float sum = in * candidate;
+    for (std::size_t k = 0; k < at.children; ++k) {
+      const float f = g[at.forget(k)] = logistic(from[at.forget(k)] + bias);
+      sum += f * c.cells[k].at(i, element)[r];
+    }
+    const float o = g[at.output()] = logistic(from[at.output()]), t = tanhf(sum);
+    to.cell(i, element)[r] = sum;
+    to.tanh_of_cell(i, element)[r] = t;
+    y[i][element * at.h + r] = o * t;
+  }
+};
+
+void cell_forward(Queue& q, const Batch<float>& b) {
+  if (b.dim().size() == 0) return;
+  const Cell c = cell_of(q, b);
+  const auto bias = static_cast<float>(b.attr<LstmGatesAttr>().forget_bias);
+  each_unit(q, b.count, c.at.h, b.dim().bd, MakeStep{c, bias, scratch_of(q, b, c.at), q.outs(b)});
 }
 
 // --------------------------------------------------------------------------------------- backward
@@ -241,35 +223,52 @@ struct CellGradient {
   }
 };
 
-struct ActivateGradient {
-  Gates at;
-  TensorArray<const float> outs, dy;
-  Targets dx;
-  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
-    DYNET_UNROLL(1)
-    for (std::size_t gate = 0; gate < at.size(); gate += at.h) {
-      const std::size_t e = element * at.size() + gate + r;
-      const float y = outs[i][e];
-      dx.put(i, e, dy[i][e] * (gate == at.candidate() ? (1 - y) * (1 + y) : y * (1 - y)));
+// Gradients at an element of an LSTM cell. Results that the loss does not depend on have none.
+struct StepGradient {
+  Cell c;
+  CellScratch kept;
+  TensorArray<const float> dh, dc;
+
+  // Of the cell, also through h = o tanh(c).
+  __device__ float of_cell(std::size_t i, std::size_t element, std::size_t r) const {
+    const std::size_t e = element * c.at.h + r;
+    float d = dc[i] ? dc[i][e] : 0.0f;
+    if (dh[i]) {
+      const float t = kept.tanh_of_cell(i, element)[r];
+      d += dh[i][e] * kept.gates(i, element)[c.at.output() + r] * ((1 - t) * (1 + t));
     }
+    return d;
+  }
+  __device__ float of_output(std::size_t i, std::size_t element, std::size_t r) const {
+    return dh[i] ? dh[i][element * c.at.h + r] * kept.tanh_of_cell(i, element)[r] : 0.0f;
+  }
+  // Of the sum of a gate: from the gradient of the gate, or of the new content, and its value.
+  static __device__ float of_sum(float d, float y) { return d * y * (1 - y); }
+  static __device__ float of_content(float d, float y) { return d * ((1 - y) * (1 + y)); }
+};
+
+struct StepGradients {
+  StepGradient of;
+  const Targets* to_cells;  // by child
+  Targets to_sums;
+  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
+    const Gates& at = of.c.at;
+    const std::size_t e = element * at.h + r, first = element * at.size() + r;
+    const float* const g = of.kept.gates(i, element) + r;
+    const float d = of.of_cell(i, element, r);
+    to_sums.put(i, first, of.of_sum(d * g[at.candidate()], g[0]));
+    DYNET_UNROLL(1)
+    for (std::size_t k = 0; k < at.children; ++k) {
+      const float f = g[at.forget(k)], before = of.c.cells[k].at(i, element)[r];
+      to_cells[k].put(i, e, d * f);
+      to_sums.put(i, first + at.forget(k), of.of_sum(d * before, f));
+    }
+    to_sums.put(i, first + at.output(), of.of_sum(of.of_output(i, element, r), g[at.output()]));
+    to_sums.put(i, first + at.candidate(), of.of_content(d * g[0], g[at.candidate()]));
   }
 };
 
-// Descriptions for fusion: the last command computed the gradients of an output's cells and gates;
-// it also computed the gradients of the cell's operands. The targets of the next operation are
-// distinct from the gradients that this one reads: see DeviceBackend::backward.
-struct OutputDone {
-  Nodes nodes;
-  OutputGradient kernel;
-  std::span<float*const> cells, gates;  // gradients
-};
-struct CellDone {
-  Nodes nodes;
-  Then<OutputGradient, CellGradient> kernel;
-  std::span<float* const> gates;
-};
-
-void output_backward(Queue& q, const GradientBatch<float>& b) {
+void h_backward(Queue& q, const GradientBatch<float>& b) {
   if (b.dim().size() == 0) return;
   const std::size_t batch = b.dim().bd;
   const Gates at = gates_of_output(b);
@@ -278,12 +277,8 @@ void output_backward(Queue& q, const GradientBatch<float>& b) {
   const auto kept = q.auxs(b, b.dim().size());
   const GradientTargets to_cells = q.targets(b, 0), to_gates = q.targets(b, 1);
   if (own_targets(b, 0, to_cells) && own_targets(b, 1, to_gates)) {
-    const OutputGradient kernel{at, gates, dy, kept, to_cells.first, to_gates.first};
-    each_unit(q, b.count, at.h, batch, kernel);
-    return q.describe_last(OutputDone{{b.count, at.h, batch},
-                                      kernel,
-                                      q.keep(b.d_ins, b.count),
-                                      q.keep(b.d_ins + b.count, b.count)});
+    return each_unit(q, b.count, at.h, batch,
+                     OutputGradient{at, gates, dy, kept, to_cells.first, to_gates.first});
   }
   batch_gradient(
       q, b, 0, to_cells, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
@@ -297,38 +292,27 @@ void output_backward(Queue& q, const GradientBatch<float>& b) {
                  });
 }
 
-// Gradients of all operands in one kernel. Without additions no two cells share a target.
-bool cell_backward_at_once(Queue& q, const GradientBatch<float>& b, const Cell& c,
-                           const GradientTargets* to) {
-  const std::size_t children = c.at.children;
+// The targets of all operands if one kernel can write them; otherwise null. Without additions no
+// two cells share a target.
+const Targets* targets_at_once(Queue& q, const GradientBatch<float>& b, const GradientTargets* to) {
+  const std::size_t children = b.arity - 1;
   for (std::size_t k = 0; k <= children; ++k) {
-    if (!own_targets(b, k, to[k])) return false;
-    if (children > 1 && k < children && (to[k].first.adds || to[k].first.all_add)) return false;
+    if (!own_targets(b, k, to[k])) return nullptr;
+    if (children > 1 && k < children && (to[k].first.adds || to[k].first.all_add)) return nullptr;
   }
   auto* const targets = q.stage<Targets>(children);
   for (std::size_t k = 0; k < children; ++k) targets[k] = to[k].first;
-  const Nodes nodes{b.count, c.at.h, b.dim().bd};
-  const CellGradient kernel{c, q.d_outs(b), q.on_device(targets), to[children].first};
-  float* const* const gates = b.d_ins + children * b.count;
-  const OutputDone* const before = q.last<OutputDone>();
-  if (!before || before->nodes != nodes || !same(before->cells, b.d_outs) ||
-      !same(before->gates, gates)) {
-    each_unit(q, b.count, c.at.h, nodes.batch, kernel);
-    return true;
-  }
-  const Then<OutputGradient, CellGradient> both{before->kernel, kernel};
-  q.take_back();
-  each_unit(q, b.count, c.at.h, nodes.batch, both);
-  q.describe_last(CellDone{nodes, both, q.keep(gates, b.count)});
-  return true;
+  return q.on_device(targets);
 }
 
-void cell_backward(Queue& q, const GradientBatch<float>& b) {
+void c_backward(Queue& q, const GradientBatch<float>& b) {
   if (b.dim().size() == 0) return;
   const Cell c = cell_of(q, b);
   std::vector<GradientTargets> to(b.arity);
   for (std::size_t k = 0; k < b.arity; ++k) to[k] = q.targets(b, k);
-  if (cell_backward_at_once(q, b, c, to.data())) return;
+  if (const Targets* const cells = targets_at_once(q, b, to.data()))
+    return each_unit(q, b.count, c.at.h, b.dim().bd,
+                     CellGradient{c, q.d_outs(b), cells, to[c.at.children].first});
   const Elements d_outs{q.d_outs(b), c.at.h};
   for (std::size_t k = 0; k < c.at.children; ++k)
     batch_gradient(q, b, k, to[k], b.dim().bd,
@@ -354,13 +338,6 @@ void activate_backward(Queue& q, const GradientBatch<float>& b) {
       q.many(const_cast<const float* const*>(b.outs), b.count, b.dim().size());
   const TensorArray<const float> dy = q.d_outs(b);
   const GradientTargets to = q.targets(b, 0);
-  const Nodes nodes{b.count, at.h, b.dim().bd};
-  const CellDone* const before = q.last<CellDone>();
-  if (own_targets(b, 0, to) && before && before->nodes == nodes && same(before->gates, b.d_outs)) {
-    const Then all{before->kernel, ActivateGradient{at, outs, dy, to.first}};
-    q.take_back();
-    return each_unit(q, b.count, at.h, nodes.batch, all);
-  }
   each_gradient(q, to, b.dim(0).size(), [=] __device__(std::uint32_t i, std::size_t e) {
     const float y = outs[i][e];
     return dy[i][e] *
@@ -368,10 +345,46 @@ void activate_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
+void cell_backward(Queue& q, const GradientBatch<float>& b) {
+  if (b.dim().size() == 0) return;
+  const Cell c = cell_of(q, b);
+  const std::size_t children = c.at.children;
+  std::vector<GradientTargets> to(b.arity);
+  for (std::size_t k = 0; k < b.arity; ++k) to[k] = q.targets(b, k);
+  const std::size_t size = b.dim().size();
+  const auto gradients = [&](float* const* p) {
+    return q.many(const_cast<const float* const*>(p), b.count, size);
+  };
+  const StepGradient of{c, scratch_of(q, b, c.at), gradients(b.d_outs), gradients(b.d_seconds)};
+  if (const Targets* const cells = targets_at_once(q, b, to.data()))
+    return each_unit(q, b.count, c.at.h, b.dim().bd, StepGradients{of, cells, to[children].first});
+  for (std::size_t k = 0; k < children; ++k)
+    batch_gradient(q, b, k, to[k], b.dim().bd,
+                   [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
+                     return of.of_cell(i, e, r) * of.kept.gates(i, e)[of.c.at.forget(k) + r];
+                   });
+  batch_gradient(q, b, children, to[children], b.dim().bd,
+                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t n) {
+                   const Gates& at = of.c.at;
+                   const Quotient gate = divide(n, at.h);
+                   const std::size_t r = gate.rest;
+                   const float* const g = of.kept.gates(i, e) + r;
+                   if (gate.by == 1 + at.children)
+                     return of.of_sum(of.of_output(i, e, r), g[at.output()]);
+                   const float d = of.of_cell(i, e, r);
+                   if (gate.by == 0) return of.of_sum(d * g[at.candidate()], g[0]);
+                   if (gate.by == 2 + at.children)
+                     return of.of_content(d * g[0], g[at.candidate()]);
+                   const float before = of.c.cells[gate.by - 1].at(i, e)[r];
+                   return of.of_sum(d * before, g[at.forget(gate.by - 1)]);
+                 });
+}
+
 }  // namespace
 
 const Kernels kLstmActivate{activate_forward, activate_backward};
+const Kernels kLstmC{c_forward, c_backward};
+const Kernels kLstmH{h_forward, h_backward};
 const Kernels kLstmCell{cell_forward, cell_backward};
-const Kernels kLstmOutput{output_forward, output_backward};
 
 }  // namespace dynet::cuda

@@ -199,6 +199,8 @@ inline constexpr Description kDescriptions[] = {
      "{(3+K)H}"},
     {"tree_lstm_c", "i g + sum_k f_k c_k", "K times {H}, {(3+K)H} give {H}"},
     {"tree_lstm_h", "o tanh(c)", "{H}, {(3+K)H} give {H}"},
+    {"lstm_cell", "c = i g + sum_k f_k c_k and h = o tanh(c) for the gates of given sums",
+     "K times {H}, {(3+K)H} give {H} twice"},
 };
 
 }  // namespace dynet::test

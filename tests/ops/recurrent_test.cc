@@ -105,6 +105,32 @@ OpCase tree_output(unsigned children) {
   return c;
 }
 
+/// Both results of a cell at a node with so many children, one behind the other, or one of them.
+OpCase cell(unsigned children, bool h, bool c) {
+  OpCase test = tree_cell(children);
+  test.name = "lstm_cell" + of(children) + (!c ? ", the output" : !h ? ", the cell" : "");
+  test.build = [=](const Operand& x) {
+    const std::vector<Expression> cells(x.begin(), x.begin() + children);
+    const LSTMCellState s = lstm_cell(x[children], cells, 0.5f);
+    return !c ? s.h : !h ? concatenate({s.c}) : concatenate({s.h, s.c, s.c});
+  };
+  test.reference = [=](const Arrays& x) {
+    const Array gates = tree_gates(children).reference(Arrays{{x[children]}});
+    Arrays operands = x;
+    operands[children] = gates;
+    const Array cell = tree_cell(children).reference(operands);
+    const Array output = tree_output(children).reference(Arrays{{cell, gates}});
+    if (!h || !c) return h ? output : cell;
+    const unsigned n = cell.dim.rows();
+    return fill(Dim({3 * n}, cell.dim.bd), [&](Place p) {
+      const Array& of = p[0] < n ? output : cell;
+      p[0] %= n;
+      return of.at(p);
+    });
+  };
+  return test;
+}
+
 /// Gates of an input in parts or under masks: x in one or two parts, masks of x and h, h, Wx, Wh,
 /// b.
 OpCase gates_of(bool parts, bool masks) {
@@ -224,7 +250,9 @@ std::vector<OpCase> recurrent_cases() {
   all.push_back(gates_of(false, true));
   all.push_back(gates_of(true, true));
   for (const unsigned children : {0u, 1u, 2u, 6u})
-    all.insert(all.end(), {tree_gates(children), tree_cell(children), tree_output(children)});
+    all.insert(all.end(), {tree_gates(children), tree_cell(children), tree_output(children),
+                           cell(children, true, true), cell(children, true, false),
+                           cell(children, false, true)});
   return all;
 }
 
@@ -258,4 +286,93 @@ TEST_CASE("the gates take weight noise sixth, as in DyNet, and the forget bias a
   CHECK_THROWS_AS(vanilla_lstm_gates(x, x, wx, wh, b, 0.1f), ShapeError);
   CHECK_THROWS_AS(vanilla_lstm_gates_concat({}, h, wx, wh, b), ArgumentError);
   CHECK(g.size() == size);
+}
+
+namespace {
+std::vector<float> numbers_of(unsigned n) {
+  std::vector<float> all;
+  for (unsigned i = 0; i < n; ++i) all.push_back(std::sin(static_cast<float>(i)));
+  return all;
+}
+}  // namespace
+
+TEST_CASE("a cell of one node has the numbers of one of three") {
+  using namespace dynet;
+  for (const unsigned children : {0u, 1u, 2u})
+    for (const unsigned batch : {1u, 2u}) {
+      CAPTURE(children, batch);
+      ParameterCollection pc;
+      pc.set_seed(7);
+      const Parameter sums = pc.add_parameters({(3 + children) * 5});
+      std::vector<Parameter> before;
+      for (unsigned k = 0; k < children; ++k) before.push_back(pc.add_parameters({5}));
+      std::vector<std::vector<float>> numbers[2];
+      for (const bool one : {false, true}) {
+        ComputationGraph g;
+        const unsigned x_size = (3 + children) * 5 * batch;
+        std::vector<Expression> cells;
+        for (const Parameter& p : before) cells.push_back(parameter(g, p));
+        const Expression x =
+            parameter(g, sums) + input(g, Dim({(3 + children) * 5}, batch), numbers_of(x_size));
+        LSTMCellState s;
+        if (one) {
+          s = lstm_cell(x, cells, 0.5f);
+          CHECK(s.h.i == s.c.i);
+          CHECK(g.size() == children + 4);
+        } else {
+          const Expression gates = tree_lstm_gates(x, children, 0.5f);
+          s.c = tree_lstm_c(cells, gates);
+          s.h = tree_lstm_h(s.c, gates);
+        }
+        g.backward(sum_batches(sum_elems(cmult(s.h, s.c) + s.c)));
+        for (const Expression& e : {s.h, s.c}) numbers[one].push_back(as_vector(e.value()));
+        numbers[one].push_back(as_vector(s.h.gradient()));
+        for (const Parameter& p : pc.parameters_list()) {
+          numbers[one].push_back(as_vector(p.gradients()));
+          pc.reset_gradient();
+        }
+      }
+      for (std::size_t k = 0; k < 3; ++k) CHECK(numbers[0][k] == numbers[1][k]);
+      for (std::size_t k = 3; k < numbers[0].size(); ++k)
+        for (std::size_t i = 0; i < numbers[0][k].size(); ++i)
+          CHECK(numbers[0][k][i] == Approx(numbers[1][k][i]).epsilon(1e-5).margin(1e-7));
+    }
+}
+
+TEST_CASE("the second result of a cell is an operand like any other") {
+  using namespace dynet;
+  ParameterCollection pc;
+  pc.set_seed(7);
+  const Parameter sums = pc.add_parameters({4}), w = pc.add_parameters({3, 1});
+  ComputationGraph g;
+  const auto step = [&] { return lstm_cell(parameter(g, sums), {zeros(g, {1})}); };
+  const LSTMCellState s = step();
+  const float c = as_vector(s.c.value())[0], h = as_vector(s.h.value())[0];
+  CHECK(c != h);
+  CHECK(to_string(s.c.dim()) == "{1}");
+  const auto value = [](const Expression& e) { return as_vector(e.value()); };
+  CHECK(value(s.c * 2.0f) == std::vector{2 * c});
+  CHECK(value(reshape(s.c, {1, 1})) == std::vector{c});
+  CHECK(value(parameter(g, w) * s.c) ==
+        std::vector{w.values().v[0] * c, w.values().v[1] * c, w.values().v[2] * c});
+  // A factor that batches share is a node of its own, as is an operand far behind.
+  const std::size_t before = g.size();
+  CHECK(value(s.c * input(g, 3)) == std::vector{3 * c});
+  CHECK(g.size() == before + 3);
+  std::vector<Expression> many(40, s.h);
+  many[3] = many[30] = s.c;
+  const std::vector<float> all = value(concatenate(many));
+  for (std::size_t k = 0; k < all.size(); ++k) CHECK(all[k] == (k == 3 || k == 30 ? c : h));
+  // An operation that fails leaves nothing behind.
+  const std::size_t size = g.size();
+  CHECK_THROWS_AS(s.c * zeros(g, {2, 2}), ShapeError);
+  CHECK(g.size() == size + 1);
+  // A loss, and a result that the loss does not depend on.
+  g.backward(s.c);
+  CHECK(as_vector(s.c.gradient()) == std::vector{1.0f});
+  CHECK(as_vector(s.h.gradient()) == std::vector{0.0f});
+  const LSTMCellState other = step();
+  g.backward(other.h);
+  CHECK(as_vector(other.h.gradient()) == std::vector{1.0f});
+  CHECK(as_vector(other.c.gradient()) == std::vector{0.0f});
 }

@@ -185,6 +185,11 @@ class RandomGraph {
         return pick_batch_elem(concatenate_to_batch({sum_batches(x), sum_batches(y)}), below(2)) *
                0.5f;
       case 36: {
+        if (below(2)) {  // handles of second results are operands of all other operations
+          const LSTMCellState s = lstm_cell(
+              affine_transform({zeros4(), parameter(g_, m_.gate), x}), {z}, below(2) ? 1.0f : 0.5f);
+          return below(2) ? s.h : s.c;
+        }
         const Expression gates =
             below(2)
                 ? vanilla_lstm_gates(x, parameter(g_, m_.gate), zeros4(), below(2) ? 1.0f : 0.0f)

@@ -119,19 +119,25 @@ Expression VanillaLSTMBuilder::normalized_gates(unsigned layer, const Expression
   return vanilla_lstm_gates(sums, forget_bias_, at);
 }
 
+void VanillaLSTMBuilder::normalized_step(unsigned layer, const Expression& x, LayerState& state,
+                                         SourceLocation at) const {
+  const Expression gates = normalized_gates(layer, x, state, at);
+  if (state.zero) state.c = zeros(graph(at), {hidden_dim_}, device(), at);
+  state.c = vanilla_lstm_c(state.c, gates, at);
+  const std::vector<Expression>& ln = ln_param_vars[layer];
+  state.h = vanilla_lstm_h(normalize(state.c, ln[kGainC], ln[kBiasC], at), gates, at);
+}
+
 void VanillaLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& state,
                               SourceLocation at) {
   const Expression &wx = node(layer, kWx), &wh = node(layer, kWh), &b = node(layer, kB);
-  const Expression gates = ln_ ? normalized_gates(layer, x, state, at)
-                           : state.zero
-                               ? vanilla_lstm_gates(x, wx, b, forget_bias_, at)
-                               : vanilla_lstm_gates(x, state.h, wx, wh, b, 0.0f, forget_bias_, at);
+  if (ln_) return normalized_step(layer, x, state, at);
+  const Expression sums = state.zero ? affine_transform({b, wx, x}, at)
+                                     : affine_transform({b, wx, x, wh, state.h}, at);
   if (state.zero) state.c = zeros(graph(at), {hidden_dim_}, device(), at);
-  state.c = vanilla_lstm_c(state.c, gates, at);
-  state.h = vanilla_lstm_h(
-      ln_ ? normalize(state.c, ln_param_vars[layer][kGainC], ln_param_vars[layer][kBiasC], at)
-          : state.c,
-      gates, at);
+  const LSTMCellState now = lstm_cell(sums, {state.c}, forget_bias_, at);
+  state.h = now.h;
+  state.c = now.c;
 }
 
 }  // namespace dynet

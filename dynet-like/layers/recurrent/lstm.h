@@ -56,6 +56,8 @@ class VanillaLSTMBuilder : public RNNBuilder {
   std::vector<std::vector<Parameter>> mask_params_;
 
  private:
+  void normalized_step(unsigned layer, const Expression& x, LayerState& state,
+                       SourceLocation at) const;
   Expression normalized_gates(unsigned layer, const Expression& x, const LayerState& state,
                               SourceLocation at) const;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "dynet-like/base/errors.h"
@@ -141,18 +140,13 @@ namespace {
 
 enum : unsigned { kInputGate, kOutputGate, kCandidateGate, kForget, kGates };  // of a node
 
-// Cell and output of one layer, from the sums of the gates and the children's cells.
-std::pair<Expression, Expression> cell_and_output(Expression i, std::vector<Expression> f,
-                                                  Expression o, Expression u,
-                                                  const std::vector<Expression>& c,
-                                                  SourceLocation at) {
+// Output and cell of one layer, from the sums of the gates and the children's cells.
+LSTMCellState cell_of(Expression i, std::vector<Expression> f, Expression o, Expression u,
+                      const std::vector<Expression>& c, SourceLocation at) {
   std::vector<Expression> sums{i};
   sums.insert(sums.end(), f.begin(), f.end());
   sums.insert(sums.end(), {o, u});
-  const auto children = static_cast<unsigned>(c.size());
-  const Expression gates = tree_lstm_gates(concatenate(sums, 0, at), children, 0, at);
-  const Expression cell = tree_lstm_c(c, gates, at);
-  return {cell, tree_lstm_h(cell, gates, at)};
+  return lstm_cell(concatenate(sums, 0, at), c, 0, at);
 }
 
 }  // namespace
@@ -209,10 +203,11 @@ std::vector<Expression> NaryTreeLSTMBuilder::compute(const std::vector<int>& chi
       f.push_back(sums(kForget, child + 5 * n + 2 * n * static_cast<unsigned>(j), 2));
       c.push_back(state_of(children[j])[l]);
     }
-    std::tie(state[l], below) =
-        cell_and_output(sums(kInputGate, child, 5), f, sums(kOutputGate, child + 2, 5),
-                        sums(kCandidateGate, child + 4, 5), c, at);
-    state[layers + l] = below;
+    const LSTMCellState now =
+        cell_of(sums(kInputGate, child, 5), f, sums(kOutputGate, child + 2, 5),
+                sums(kCandidateGate, child + 4, 5), c, at);
+    state[l] = now.c;
+    state[layers + l] = below = now.h;
   }
   return state;
 }
@@ -255,9 +250,10 @@ std::vector<Expression> ChildSumTreeLSTMBuilder::compute(const std::vector<int>&
     const Expression* all = h.empty() ? nullptr : &total;
     std::vector<Expression> f;
     for (const Expression& each : h) f.push_back(sums(kForget, &each));
-    std::tie(state[l], below) = cell_and_output(sums(kInputGate, all), f, sums(kOutputGate, all),
-                                                sums(kCandidateGate, all), c, at);
-    state[layers + l] = below;
+    const LSTMCellState now = cell_of(sums(kInputGate, all), f, sums(kOutputGate, all),
+                                      sums(kCandidateGate, all), c, at);
+    state[l] = now.c;
+    state[layers + l] = below = now.h;
   }
   return state;
 }
