@@ -33,9 +33,7 @@ class Net {
     for (Direction& d : directions_) d = {add(of_step), add(of_step), add({4 * kHidden})};
   }
 
-  struct State {
-    Expression h, c;
-  };
+  using State = LSTMCellState;
   Expression word(unsigned t, unsigned batch = 1) const {
     if (batch == 1) return lookup(g_, words_, t % 11);
     std::vector<unsigned> all;
@@ -52,9 +50,7 @@ class Net {
     for (unsigned t = 0; t < length; ++t) {
       const unsigned at = backwards ? length - 1 - t : t;
       const Expression x = same.pg ? same : word(at, batch);
-      const Expression gates = vanilla_lstm_gates(x, s.h, d.wx, d.wh, d.b);
-      s.c = vanilla_lstm_c(s.c, gates);
-      s.h = vanilla_lstm_h(s.c, gates);
+      s = lstm_cell(affine_transform({d.b, d.wx, x, d.wh, s.h}), {s.c}, 1.0f);
       all.push_back(s);
     }
     return all;
@@ -63,12 +59,11 @@ class Net {
   Expression sums(unsigned t) const {
     return affine_transform({bias_, left_, word(t), right_, word(t + 1)});
   }
-  Expression gates(unsigned t) const { return tree_lstm_gates(sums(t), 2); }
   State word_leaf(unsigned t) const {
-    return cell({}, tree_lstm_gates(affine_transform({leaf_bias_, leaf_, word(t)}), 0));
+    return lstm_cell(affine_transform({leaf_bias_, leaf_, word(t)}), {});
   }
   State parent(const State& l, const State& r) const {
-    return cell({l.c, r.c}, tree_lstm_gates(affine_transform({bias_, left_, l.h, right_, r.h}), 2));
+    return lstm_cell(affine_transform({bias_, left_, l.h, right_, r.h}), {l.c, r.c});
   }
   /// A tree whose right branches are shorter now and then.
   State tree(unsigned depth, unsigned& next) const {
@@ -85,10 +80,6 @@ class Net {
   struct Direction {
     Expression wx, wh, b;
   };
-  static State cell(const std::vector<Expression>& cells, const Expression& gates) {
-    const Expression c = tree_lstm_c(cells, gates);
-    return {tree_lstm_h(c, gates), c};
-  }
 
   ComputationGraph& g_;
   LookupParameter words_;
@@ -146,26 +137,22 @@ std::vector<NetCase<Net>> cases() {
                      for (const auto& s : n.sequence(length)) outs.push_back(cmult(s.h, s.c));
                    return outs;
                  }});
-  // Two of a step's three operations have their nodes in different orders, or outputs read gates of
-  // other cells.
-  for (unsigned which = 0; which < 8; ++which)
-    all.push_back({"orders " + std::to_string(which), [which](const Net& n) {
-                     const unsigned straight[] = {0, 1, 2}, transposed[] = {2, 0, 1};
-                     const Outs gates = each(3, [&](unsigned t) { return n.gates(t); });
-                     Outs cells(3), outs;
-                     for (const unsigned t : which & 1 ? transposed : straight)
-                       cells[t] = tree_lstm_c({n.word(5 + t), n.word(t)}, gates[t]);
-                     for (const unsigned t : which & 2 ? transposed : straight)
-                       outs.push_back(tree_lstm_h(cells[t], gates[which & 4 ? (t + 1) % 3 : t]));
-                     return outs;
-                   }});
-  all.push_back({"gates of the same sums", [](const Net& n) {
-                   const Expression sums = n.sums(3);
-                   return each(3, [&](unsigned k) {
-                     const Expression gates = tree_lstm_gates(sums, 2);
-                     return tree_lstm_h(tree_lstm_c({n.word(k), n.word(k + 4)}, gates), gates);
-                   });
+  // The separate operations, where a step's have their nodes in different orders.
+  all.push_back({"separate operations", [](const Net& n) {
+                   const Outs gates =
+                       each(3, [&](unsigned t) { return tree_lstm_gates(n.sums(t), 2); });
+                   Outs cells(3), outs;
+                   for (const unsigned t : {2u, 0u, 1u})
+                     cells[t] = tree_lstm_c({n.word(5 + t), n.word(t)}, gates[t]);
+                   for (const unsigned t : {1u, 2u, 0u})
+                     outs.push_back(tree_lstm_h(cells[t], gates[(t + 1) % 3]));
+                   return outs;
                  }});
+  all.push_back(
+      {"cells of the same sums", [](const Net& n) {
+         const Expression sums = n.sums(3);
+         return each(3, [&](unsigned k) { return lstm_cell(sums, {n.word(k), n.word(k + 4)}).h; });
+       }});
   // Two parents use each place once, four use it twice.
   for (const unsigned parents : {2u, 4u})
     all.push_back({std::to_string(parents) +
@@ -173,9 +160,7 @@ std::vector<NetCase<Net>> cases() {
                    [parents](const Net& n) {
                      const Expression a = tanh(n.word(1)), b = tanh(n.word(2));
                      return each(parents, [&](unsigned k) {
-                       const Expression gates = n.gates(k);
-                       const std::vector<Expression> cells = {k % 2 ? a : b, k % 2 ? b : a};
-                       return tree_lstm_h(tree_lstm_c(cells, gates), gates);
+                       return lstm_cell(n.sums(k), {k % 2 ? a : b, k % 2 ? b : a}).h;
                      });
                    }});
   all.push_back({"sums of many", [](const Net& n) {

@@ -47,13 +47,13 @@ struct Counted {
   }
   float forward(const Expression& e) {
     executor.forward(e.i);
-    return executor.value(e.i)[0];
+    return executor.value(e.i, e.result)[0];
   }
   Floats value(const Expression& e) {
-    return Floats(executor.value(e.i), executor.value(e.i) + e.dim().size());
+    return Floats(executor.value(e.i, e.result), executor.value(e.i, e.result) + e.dim().size());
   }
   Floats gradient(const Expression& e) {
-    return Floats(executor.gradient(e.i), executor.gradient(e.i) + e.dim().size());
+    return Floats(executor.gradient(e.i, e.result), executor.gradient(e.i, e.result) + e.dim().size());
   }
 };
 
