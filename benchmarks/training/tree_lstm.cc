@@ -33,25 +33,23 @@ class TreeLstm : public Task {
       states_.resize(tree.size());
       for (std::size_t j = 0; j < tree.size(); ++j) {
         const TreeNode& node = tree[j];
-        State& s = states_[j];
+        LSTMCellState& s = states_[j];
         if (node.is_leaf()) {
           const Expression x = lookup(cg, words_, node.word);
-          const Expression i = logistic(affine_transform({bi, Wi, x}));
-          const Expression o = logistic(affine_transform({bo, Wo, x}));
-          const Expression u = tanh(affine_transform({bu, Wu, x}));
-          s.c = cmult(i, u);
-          s.h = cmult(o, tanh(s.c));
+          const Expression i = affine_transform({bi, Wi, x});
+          const Expression o = affine_transform({bo, Wo, x});
+          const Expression u = affine_transform({bu, Wu, x});
+          s = lstm_cell({i, o, u}, {});
         } else {
-          const State& l = states_[static_cast<std::size_t>(node.left)];
-          const State& r = states_[static_cast<std::size_t>(node.right)];
+          const LSTMCellState& l = states_[static_cast<std::size_t>(node.left)];
+          const LSTMCellState& r = states_[static_cast<std::size_t>(node.right)];
           const Expression e = concatenate({l.h, r.h});
-          const Expression i = logistic(affine_transform({bi, Ui, e}));
-          const Expression o = logistic(affine_transform({bo, Uo, e}));
-          const Expression u = tanh(affine_transform({bu, Uu, e}));
-          const Expression fl = logistic(affine_transform({bf, Fl, l.h}));
-          const Expression fr = logistic(affine_transform({bf, Fr, r.h}));
-          s.c = cmult(i, u) + cmult(fl, l.c) + cmult(fr, r.c);
-          s.h = cmult(o, tanh(s.c));
+          const Expression i = affine_transform({bi, Ui, e});
+          const Expression o = affine_transform({bo, Uo, e});
+          const Expression u = affine_transform({bu, Uu, e});
+          const Expression fl = affine_transform({bf, Fl, l.h});
+          const Expression fr = affine_transform({bf, Fr, r.h});
+          s = lstm_cell({i, fl, fr, o, u}, {l.c, r.c});
         }
         losses_.push_back(pickneglogsoftmax(output * s.h, node.label));
       }
@@ -61,10 +59,6 @@ class TreeLstm : public Task {
   }
 
  private:
-  struct State {
-    Expression h, c;
-  };
-
   Parameter matrix(unsigned columns) { return model.add_parameters({kHidden, columns}); }
   Parameter bias() { return model.add_parameters({kHidden}, ParameterInitConst(0.0f)); }
   template <std::size_t n>
@@ -80,7 +74,7 @@ class TreeLstm : public Task {
   std::array<Parameter, 8> weights_;
   std::array<Parameter, 4> biases_;
   Parameter output_;
-  std::vector<State> states_;
+  std::vector<LSTMCellState> states_;
   std::vector<Expression> losses_;
 };
 

@@ -20,34 +20,14 @@ const char* why_not_on_device(const OpForm& form) {
   return "the library has no kernels for it";
 }
 
-// Marks a product that may be batched with products of other matrices. The flag is part of the node
-// kind, so the kind is found again.
-void give_own_matrix(GraphState& s, NodeId id) {
-  Node& n = s.store.nodes[id];
-  n.flags |= Node::kOwnMatrix;
-  s.dims.clear();
-  for (const NodeId a : s.store.args_of(n)) s.dims.push_back(&s.store.nodes[a].dim);
-  s.store.kinds[id] =
-      s.kinds.find({*n.form, n.dim, s.dims, s.store.attrs.data() + n.attr, n.flags});
-}
-
-// Completes a new node of a graph that computes immediately or has a device.
-[[gnu::noinline]] void finish_node(GraphState& s, NodeId id) {
-  Node& n = s.store.nodes[id];
+// Computes the value of a new node.
+[[gnu::noinline]] void compute_now(GraphState& s, NodeId id) {
+  const std::size_t first_arg = s.store.nodes[id].first_arg, attr = s.store.nodes[id].attr;
   try {
-    const bool on_device = s.store.devices[n.device_index()]->type != DeviceType::CPU;
-    if (const char* why_not = on_device ? why_not_on_device(*n.form) : nullptr)
-      throw DeviceError(std::string(n.form->name) + ": cannot run on a GPU: " + why_not +
-                            "\n  at " + to_string(s.store.at(n)),
-                        s.store.at(n));
-    if (n.arity == 0 && n.form->kind != Kind::parameter) n.flags |= Node::kFromData;
-    if (on_device && n.form->batch.value.first_pair == 0 &&
-        (s.store.nodes[s.store.args[n.first_arg]].flags & Node::kFromData))
-      give_own_matrix(s, id);
-    if (s.immediate) s.evaluator->forward(id);
+    s.evaluator->forward(id);
   } catch (...) {  // remove the node again
     s.evaluator->truncate(id);
-    s.truncate(id, n.first_arg, n.attr);
+    s.truncate(id, first_arg, attr);
     throw;
   }
 }
@@ -63,13 +43,18 @@ inline void add_attributes(PodVector<std::uint64_t>& attrs, const Attributes& at
 }
 
 // Evaluates the shape rule. Updates `recent` if its shape or its node kind differ. Throws
-// RuleBroken.
+// RuleBroken, and DeviceError for a new kind of node that cannot run on its device.
 [[gnu::noinline]] void find_shape(GraphState& s, const OpForm& form, shape::Dims dims,
                                   std::uint32_t planning, const Attributes& attributes,
                                   const std::uint64_t* words, NodeKindTable::Recent& recent,
-                                  bool known) {
+                                  bool known, SourceLocation at) {
   const Dim dim = form.shape.value(Operands{dims, attributes.bytes, attributes.payload});
   const Dim* const shape = s.shapes.find(dim, recent.shape);
+  if (const char* why_not =
+          !known && planning & Node::kOnDevice ? why_not_on_device(form) : nullptr)
+    throw DeviceError(
+        std::string(form.name) + ": cannot run on a GPU: " + why_not + "\n  at " + to_string(at),
+        at);
   if (!known || shape != recent.shape)
     s.kinds.note(recent, {form, *shape, dims, words, planning},
                  (attributes.size + attributes.payload_size + 7) / 8);
@@ -140,7 +125,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
     dims[k] = &n.dim;
     args[k] = i;
     if constexpr (transfer) {
-      flags |= n.flags & ~Node::kDeviceBits;
+      flags |= n.flags & ~(Node::kDeviceBits | Node::kOnDevice);
     } else {
       flags |= n.flags;
       common &= n.flags;
@@ -148,9 +133,13 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   }
   if (!transfer && arity > 0 && !same_device(flags, common)) [[unlikely]]
     throw_devices_differ(form.name, g, {args, arity}, at);
-  const std::uint32_t inherited = Node::kDeviceBits | Node::kFromData;
+  const std::uint32_t inherited = Node::kDeviceBits | Node::kOnDevice | Node::kFromData;
   flags &= inherited | (form.passes_gradient ? Node::kNeedsGradient : 0);
   flags |= attributes.flags | seconds;
+  if (arity == 0 && form.kind != Kind::parameter) flags |= Node::kFromData;
+  if ((flags & Node::kOnDevice) && form.batch.value.first_pair == 0 &&
+      (g.nodes[args[0]].flags & Node::kFromData)) [[unlikely]]
+    flags |= Node::kOwnMatrix;
   const std::size_t first_attr = g.attrs.size();
   if (attributes.size) add_attributes(g.attrs, attributes);
   const std::uint64_t* const words = g.attrs.data() + first_attr;
@@ -168,7 +157,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
       kind.is_of(form, dims, arity, planning) && kind.has_words(words, attribute_words);
   if (!known || !kind.complete) {
     try {
-      find_shape(s, form, {dims, arity}, planning, attributes, words, kind, known);
+      find_shape(s, form, {dims, arity}, planning, attributes, words, kind, known, at);
     } catch (const RuleBroken& broken) {
       g.attrs.truncate(first_attr);
       throw_rule_broken(form.name, broken, g, {args, arity}, at);
@@ -191,15 +180,15 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   g.kinds.take_reserved(1);
   g.nodes.take_reserved(1);
   const Expression made = make_handle(s, static_cast<NodeId>(id), serial);
-  if (s.immediate | s.on_device) [[unlikely]]
-    finish_node(s, made.i);
+  if (s.immediate) [[unlikely]]
+    compute_now(s, made.i);
   return made;
 }
 
 // Node flags of a device.
 std::uint32_t device_flags(GraphState& s, Device* device, const char* name, SourceLocation at) {
   try {
-    return s.device_index(device) << Node::kFirstDeviceBit;
+    return s.device_flags(s.device_index(device));
   } catch (const DeviceError& e) {
     throw DeviceError(std::string(name) + ": " + std::string(device->name) + ": " + e.what() +
                           "\n  at " + to_string(at),
@@ -255,6 +244,8 @@ Expression add_node(ComputationGraph& graph, const OpForm& form, const Attribute
   std::uint32_t flags = 0;
   if (device) [[unlikely]]
     flags = device_flags(s, device, form.name, at);
+  else if (s.on_device)
+    flags = s.device_flags(0);
 
   return add_checked(
       s, form, 0,
@@ -268,7 +259,8 @@ Expression add_node(ComputationGraph& graph, const OpForm& form, const Attribute
 Expression add_transfer(const OpForm& form, const Expression& x, Device* to, SourceLocation at) {
   GraphState& s = state_of_first(form.name, x, at);
   const std::uint32_t flags = device_flags(s, to, form.name, at);
-  const TransferAttr way{s.store.devices[flags >> Node::kFirstDeviceBit], device_of(x)};
+  const TransferAttr way{s.store.devices[(flags & Node::kDeviceBits) >> Node::kFirstDeviceBit],
+                         device_of(x)};
   const Dim* dims[1];
   return add_checked<true>(
       s, form, 1, [&](std::size_t) -> const Expression& { return x; }, dims, flags, way, at);

@@ -65,6 +65,11 @@ struct GraphState {
   }
   /// Index of a device in this graph, assigned on first use. Throws DeviceError.
   std::uint32_t device_index(Device* device);
+  /// Flags of a node on a device of this graph.
+  std::uint32_t device_flags(std::uint32_t index) const {
+    return index << Node::kFirstDeviceBit |
+           (store.devices[index]->type == DeviceType::CPU ? 0 : Node::kOnDevice);
+  }
   /// Drops the devices from index `count` on, which have no nodes.
   void drop_devices(std::size_t count);
   /// Keeps the first `nodes` nodes, `args` operands and `attrs` attribute words.

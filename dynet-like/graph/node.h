@@ -31,8 +31,9 @@ struct Node {
   // A product on a device other than the CPU whose matrix depends on data, not on parameters alone.
   // It may be batched with products of other matrices, by kernels of that device only.
   static constexpr std::uint32_t kOwnMatrix = 4;
-  // Depends on inputs, lookups or random draws, not on parameters alone. Set in graphs on a device.
+  // Depends on inputs, lookups or random draws, not on parameters alone.
   static constexpr std::uint32_t kFromData = 8;
+  static constexpr std::uint32_t kOnDevice = 16;  // its device is not the CPU
   // Eight bits of the flags: the device index.
   static constexpr std::uint32_t kFirstDeviceBit = 8, kDeviceBits = 0xff00, kMostDevices = 256;
   // Sixteen bits of the flags: whether operand k is the second result of its node.
@@ -40,7 +41,7 @@ struct Node {
   static constexpr std::uint32_t kSecondBits = 0xffff0000;
   // Flags that are equal for nodes of one kind.
   static constexpr std::uint32_t kPlanningBits =
-      kDeviceBits | kReadsPointer | kOwnMatrix | kSecondBits;
+      kDeviceBits | kOnDevice | kReadsPointer | kOwnMatrix | kSecondBits;
 
   const OpForm* form;
   const Dim& dim;           // stored once per shape, see ShapeTable

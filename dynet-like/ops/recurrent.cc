@@ -92,20 +92,18 @@ const OpForm kSecondResult{.name = "lstm_cell",
                            .backward = DYNET_BACKWARD(cpu::alias_backward),
                            .cuda = CudaRule::by(&cuda::kAlias)};
 // Scratch: c, tanh(c) and the gates.
-const OpForm kLstmCell{.name = "lstm_cell",
-                       .shape = tree_cell_shape,
-                       .batch = BatchRule::each(sizeof(LstmGatesAttr)),
-                       .reads = Reads::inputs,
-                       .aux =
-                           [](const GraphStore& graph, const Node& n) {
-                             const NodeId sums = graph.args_of(n)[n.arity - 1];
-                             return 2 * n.dim.size() +
-                                    graph.nodes[sums].dim.batch_size() * n.dim.batch_elems();
-                           },
-                       .forward = DYNET_FORWARD(cpu::lstm_cell_forward),
-                       .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
-                       .cuda = CudaRule::by(&cuda::kLstmCell),
-                       .second_result = &kSecondResult};
+const OpForm kLstmCell{
+    .name = "lstm_cell",
+    .shape =
+        [](const Operands& x) { return shape::lstm_step(x.dims, x.as<LstmGatesAttr>().children); },
+    .batch = BatchRule::each(sizeof(LstmGatesAttr)),
+    .reads = Reads::inputs,
+    .aux = [](const GraphStore& graph,
+              const Node& n) { return (5 + graph.attr<LstmGatesAttr>(n).children) * n.dim.size(); },
+    .forward = DYNET_FORWARD(cpu::lstm_cell_forward),
+    .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
+    .cuda = CudaRule::by(&cuda::kLstmCell),
+    .second_result = &kSecondResult};
 
 // Shape of gates with composite operands: b, Wx, Wh, h, optional masks of h and x, parts of x.
 Dim gates_of_parts(shape::Dims xs, bool masked) {
@@ -143,6 +141,18 @@ LSTMCellState states_of(const Expression& h) {
   LSTMCellState s{h, h};
   s.c.result = 1;
   return s;
+}
+
+// A cell from a sum for each gate.
+LSTMCellState cell_of_gates(std::span<const Expression> sums, std::span<const Expression> cells,
+                            float forget_bias, SourceLocation at) {
+  std::array<Expression, 9> few;
+  std::vector<Expression> many;
+  const std::size_t n = sums.size() + cells.size();
+  if (n > few.size()) many.resize(n);
+  const std::span<Expression> operands = many.empty() ? std::span(few).first(n) : std::span(many);
+  std::copy(sums.begin(), sums.end(), std::copy(cells.begin(), cells.end(), operands.begin()));
+  return states_of(add_node(kLstmCell, operands, LstmGatesAttr{forget_bias, cells.size()}, at));
 }
 
 }  // namespace
@@ -240,9 +250,21 @@ LSTMCellState lstm_cell(const Expression& sums, std::initializer_list<Expression
   const LstmGatesAttr attr{forget_bias, cells.size()};
   return states_of(add_cell(kLstmCell, {cells.begin(), cells.size()}, sums, attr, at));
 }
+
 LSTMCellState lstm_cell(const Expression& sums, const std::vector<Expression>& cells,
                         float forget_bias, SourceLocation at) {
   return states_of(add_cell(kLstmCell, cells, sums, LstmGatesAttr{forget_bias, cells.size()}, at));
+}
+
+LSTMCellState lstm_cell(std::initializer_list<Expression> sums,
+                        std::initializer_list<Expression> cells, float forget_bias,
+                        SourceLocation at) {
+  return cell_of_gates({sums.begin(), sums.size()}, {cells.begin(), cells.size()}, forget_bias, at);
+}
+
+LSTMCellState lstm_cell(const std::vector<Expression>& sums, const std::vector<Expression>& cells,
+                        float forget_bias, SourceLocation at) {
+  return cell_of_gates(sums, cells, forget_bias, at);
 }
 
 }  // namespace dynet

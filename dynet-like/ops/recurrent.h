@@ -77,11 +77,16 @@ struct LSTMCellState {
 /// All of a step of an LSTM with K predecessors, one in a sequence, as one node with two results:
 /// c = i g + sum_k f_k c_k and h = o tanh(c) for the gates of precomputed sums {(3+K)H}, in the
 /// order i, f_k, o, g; `forget_bias` is added to the sums of the f_k. Cells {H} and sums give {H}
-/// each; batch sizes are equal or one. The same values as those of the separate operations, from
-/// fewer nodes.
+/// each; batch sizes are equal or one. `sums` may also be a list with the sum {H} of each gate. The
+/// same values as those of the separate operations, from fewer nodes.
 LSTMCellState lstm_cell(const Expression& sums, std::initializer_list<Expression> cells,
                         float forget_bias = 0.0f, SourceLocation at = SourceLocation::current());
 LSTMCellState lstm_cell(const Expression& sums, const std::vector<Expression>& cells,
+                        float forget_bias = 0.0f, SourceLocation at = SourceLocation::current());
+LSTMCellState lstm_cell(std::initializer_list<Expression> sums,
+                        std::initializer_list<Expression> cells, float forget_bias = 0.0f,
+                        SourceLocation at = SourceLocation::current());
+LSTMCellState lstm_cell(const std::vector<Expression>& sums, const std::vector<Expression>& cells,
                         float forget_bias = 0.0f, SourceLocation at = SourceLocation::current());
 
 }  // namespace dynet

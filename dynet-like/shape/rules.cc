@@ -313,6 +313,22 @@ Dim tree_cell(Dims cells, const Dim& gates) {
   return r;
 }
 
+Dim lstm_step(Dims xs, std::size_t children) {
+  const Dims cells = xs.first(children), sums = xs.subspan(children);
+  if (sums.size() == 1) return tree_cell(cells, *sums[0]);
+  if (sums.size() != 3 + children)
+    broken("needs a sum for each of " + std::to_string(3 + children) +
+           " gates, or all as one, got " + std::to_string(sums.size()));
+  Dim r = *sums[0];
+  for (const Dim* x : xs) {
+    need_rank(*x, 1, "a cell or the sum of a gate");
+    if (x->rows() != r.rows())
+      broken("cells and sums must have one length" + two(x->rows(), r.rows()));
+    r.bd = common_batch(r, *x);
+  }
+  return r;
+}
+
 Dim tree_output(const Dim& cell, const Dim& gates) {
   need_rank(cell, 1, "the cell");
   need_rank(gates, 1, "the gates");

@@ -87,6 +87,8 @@ Dim along(const Dim& x, unsigned d);
 Dim lstm_cell(const Dim& cell, const Dim& gates);
 /// Gates {(3+k)H} of a tree node with k children and the k cells {H} of the children give {H}.
 Dim tree_cell(Dims cells, const Dim& gates);
+/// The k cells {H} of a step, then the sums of the gates, {(3+k)H} or 3 + k times {H}, give {H}.
+Dim lstm_step(Dims xs, std::size_t children);
 /// Gates {(3+k)H} for any k, and the cell {H}, give {H}.
 Dim tree_output(const Dim& cell, const Dim& gates);
 /// x, and a mask of the same sizes.

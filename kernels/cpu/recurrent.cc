@@ -209,119 +209,129 @@ void lstm_h_backward(const GradientBatch<T>& b) {
 
 namespace {
 
-// A batch element of an LSTM cell: gates i, f_1 ... f_K, o, g, and the previous cells.
-struct CellScratch {
-  CellScratch(const Batch<T>& b, std::size_t i, std::size_t e)
-      : h(b.dim().batch_size()),
-        n(b.dim(b.arity - 1).batch_size()),
+// Batch element e of node i of an LSTM cell. Operands are the K previous cells, then the sums of
+// the gates i, f_1 ... f_K, o, g: one behind the other as one operand, or an operand for each.
+struct CellElement {
+  CellElement(const Batch<T>& batch, std::size_t node, std::size_t element)
+      : b(batch),
+        i(node),
+        e(element),
+        children(b.attr<LstmGatesAttr>().children),
+        h(b.dim().batch_size()),
         c(b.aux(i) + e * h),
         t(c + b.dim().size()),
-        gates(b.aux(i) + 2 * b.dim().size() + e * n) {}
+        gates(b.aux(i) + 2 * b.dim().size() + e * (3 + children) * h) {}
 
-  std::size_t h, n;
+  const Batch<T>& b;
+  std::size_t i, e, children, h;
   T *c, *t, *gates;
 
-  T* forget(std::size_t k) const { return gates + (1 + k) * h; }
-  T* output() const { return gates + n - 2 * h; }
-  T* candidate() const { return gates + n - h; }
+  std::size_t output() const { return 1 + children; }
+  std::size_t content() const { return 2 + children; }
+  T* gate(std::size_t j) const { return gates + j * h; }
+  /// Operand with the sum of gate j, and where that is in `all`, a list like `ins`.
+  std::size_t operand(std::size_t j) const {
+    return b.arity == children + 1 ? children : children + j;
+  }
+  template <class P>
+  P* sum(P* const* all, std::size_t j) const {
+    const std::size_t k = operand(j);
+    return Operand(b, k).at(all[k * b.count + i], e) + (b.arity == children + 1 ? j * h : 0);
+  }
+  T* cell(T* const* all, std::size_t k) const { return Operand(b, k).at(all[k * b.count + i], e); }
 };
 
 }  // namespace
 
 void lstm_cell_forward(const Batch<T>& b) {
-  const auto bias = static_cast<T>(b.attr<LstmGatesAttr>().forget_bias);
-  const std::size_t children = b.arity - 1;
-  const Operand sums(b, children);
+  const auto forget_bias = static_cast<T>(b.attr<LstmGatesAttr>().forget_bias);
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
-      const CellScratch s(b, i, e);
-      const std::size_t h = s.h;
-      const T* const x = sums.at(b.in(children, i), e);
-      each_vector<T>(s.n - h, [=](std::size_t at, auto part) {
-        const auto v = Lanes<T>::load(x + at, part) + between(bias, h, s.n - 2 * h, at);
-        Lanes<T>::store(s.gates + at, logistic(v), part);
-      });
-      map_vectors(s.candidate(), x + s.n - h, h, [](auto v) { return tanh(v); });
-      const T *const in = s.gates, *const g = s.candidate();
-      if (children == 0) write(false, s.c, h, [=](auto of) { return of(in) * of(g); });
-      for (std::size_t k = 0; k < children; ++k) {
-        const T *const f = s.forget(k), *const c = Operand(b, k).at(b.in(k, i), e);
-        if (k == 0)
-          write(false, s.c, h, [=](auto of) { return of(in) * of(g) + of(f) * of(c); });
-        else
-          write(true, s.c, h, [=](auto of) { return of(f) * of(c); });
+      const CellElement s(b, i, e);
+      for (std::size_t j = 0; j < s.content(); ++j) {
+        const T bias = j > 0 && j < s.output() ? forget_bias : T(0);
+        map_vectors(s.gate(j), s.sum(b.ins, j), s.h, [=](auto v) { return logistic(v + bias); });
       }
-      map_vectors(s.t, s.c, h, [](auto v) { return tanh(v); });
-      write(false, b.out(i) + e * h, h, [=](auto of) { return of(s.output()) * of(s.t); });
+      map_vectors(s.gate(s.content()), s.sum(b.ins, s.content()), s.h,
+                  [](auto v) { return tanh(v); });
+      const T *const in = s.gate(0), *const g = s.gate(s.content());
+      if (s.children == 0) write(false, s.c, s.h, [=](auto of) { return of(in) * of(g); });
+      for (std::size_t k = 0; k < s.children; ++k) {
+        const T *const f = s.gate(1 + k), *const c = s.cell(b.ins, k);
+        if (k == 0)
+          write(false, s.c, s.h, [=](auto of) { return of(in) * of(g) + of(f) * of(c); });
+        else
+          write(true, s.c, s.h, [=](auto of) { return of(f) * of(c); });
+      }
+      const T* const o = s.gate(s.output());
+      map_vectors(s.t, s.c, s.h, [](auto v) { return tanh(v); });
+      write(false, b.out(i) + e * s.h, s.h, [=](auto of) { return of(o) * of(s.t); });
     }
 }
 
 namespace {
 
-// The gradient of the cell at the vector at `at`: that of its users, and through h = o t.
-template <class Part>
-auto cell_gradient(const CellScratch& s, const T* dh, const T* dc, std::size_t at, Part part) {
-  const auto of = [=](const T* p) { return Lanes<T>::load(p + at, part); };
-  typename Lanes<T>::V d{};
-  if (dc) d = of(dc);
-  if (dh) {
-    const auto t = of(s.t);
-    d += of(dh) * of(s.output()) * ((T(1) - t) * (T(1) + t));
+// Writes the gradients of the operands [first, end) of a batch element.
+void cell_gradients(const GradientBatch<T>& b, std::size_t i, std::size_t e, std::size_t first,
+                    std::size_t end) {
+  constexpr std::size_t kPart = 512;
+  const CellElement s(b, i, e);
+  const T* const dh = b.d_outs[i] ? b.d_outs[i] + e * s.h : nullptr;
+  const T* const dc = b.d_seconds[i] ? b.d_seconds[i] + e * s.h : nullptr;
+  const auto wanted = [&](std::size_t k) { return k >= first && k < end && b.d_in(k, i); };
+  const auto adds = [&](std::size_t k) { return Operand(b, k).adds(b.add(k, i), e); };
+  T d[kPart];  // the gradient of the cell: that of its users, and through h = o t
+  for (std::size_t from = 0; from < s.h; from += kPart) {
+    const std::size_t n = std::min(kPart, s.h - from);
+    const T *const t = s.t + from, *const o = s.gate(s.output()) + from;
+    each_vector<T>(n, [&](std::size_t at, auto part) {
+      const auto of = [=](const T* p) { return Lanes<T>::load(p + at, part); };
+      typename Lanes<T>::V sum{};
+      if (dc) sum = of(dc + from);
+      if (dh) sum += of(dh + from) * of(o) * ((T(1) - of(t)) * (T(1) + of(t)));
+      Lanes<T>::store(d + at, sum, part);
+    });
+    for (std::size_t k = 0; k < s.children; ++k) {
+      if (!wanted(k)) continue;
+      const T* const f = s.gate(1 + k) + from;
+      write(adds(k), s.cell(b.d_ins, k) + from, n, [=, &d](auto of) { return of(d) * of(f); });
+    }
+    for (std::size_t j = 0; j <= s.content(); ++j) {
+      const std::size_t k = s.operand(j);
+      if (!wanted(k)) continue;
+      T* const to = s.sum(b.d_ins, j) + from;
+      const T* const y = s.gate(j) + from;
+      const auto gate = [&](const T* dy, const T* by) {
+        write(adds(k), to, n, [=](auto of) { return of(dy) * of(by) * of(y) * (T(1) - of(y)); });
+      };
+      if (j == s.content()) {
+        const T* const in = s.gate(0) + from;
+        write(adds(k), to, n,
+              [=, &d](auto of) { return of(d) * of(in) * ((T(1) - of(y)) * (T(1) + of(y))); });
+      } else if (j == s.output()) {
+        if (dh)
+          gate(dh + from, t);
+        else if (!adds(k))
+          std::fill_n(to, n, T(0));
+      } else {
+        gate(d, (j == 0 ? s.gate(s.content()) : s.cell(b.ins, j - 1)) + from);
+      }
+    }
   }
-  return d;
 }
 
 }  // namespace
 
+// Node by node if no target is written twice, or if it is one of the same operand; otherwise
+// operand by operand.
 void lstm_cell_backward(const GradientBatch<T>& b) {
-  const std::size_t h = b.dim().batch_size(), children = b.arity - 1;
-  const auto for_elements = [&](auto f) {
+  bool stores = true;
+  for (std::size_t to = 0; to < b.arity * b.count; ++to)
+    stores = stores && (!b.d_ins[to] || b.writes[to] == Write::store);
+  const std::size_t step = stores || b.arity == 2 ? b.arity : 1;  // a cell and sums differ in size
+  for (std::size_t first = 0; first < b.arity; first += step)
     for (std::size_t i = 0; i < b.count; ++i)
-      for (std::size_t e = 0; e < b.dim().bd; ++e) {
-        const T *const dh = b.d_outs[i], *const dc = b.d_seconds[i];
-        f(i, e, CellScratch(b, i, e), dh ? dh + e * h : nullptr, dc ? dc + e * h : nullptr);
-      }
-  };
-  // The gradient of a single previous cell is computed with that of the sums: their sizes differ,
-  // so they cannot share memory.
-  for (std::size_t k = 0; children != 1 && k < children; ++k) {
-    const Operand cells(b, k);
-    for_elements([&](std::size_t i, std::size_t e, const CellScratch& s, const T* dh, const T* dc) {
-      if (!b.d_in(k, i)) return;
-      T* const to = cells.at(b.d_in(k, i), e);
-      const T* const f = s.forget(k);
-      const bool add = cells.adds(b.add(k, i), e);
-      each_vector<T>(h, [=](std::size_t at, auto part) {
-        const auto d = cell_gradient(s, dh, dc, at, part);
-        put(add, to + at, d * Lanes<T>::load(f + at, part), part);
-      });
-    });
-  }
-  const Operand sums(b, children);
-  for_elements([&](std::size_t i, std::size_t e, const CellScratch& s, const T* dh, const T* dc) {
-    const Operand cell(b, 0);
-    T* const to = b.d_in(children, i) ? sums.at(b.d_in(children, i), e) : nullptr;
-    T* const before = children == 1 && b.d_in(0, i) ? cell.at(b.d_in(0, i), e) : nullptr;
-    const bool add = to && sums.adds(b.add(children, i), e);
-    const bool add_before = before && cell.adds(b.add(0, i), e);
-    each_vector<T>(h, [=, &b](std::size_t at, auto part) {
-      const auto of = [=](const T* p) { return Lanes<T>::load(p + at, part); };
-      const auto d = cell_gradient(s, dh, dc, at, part);
-      if (before) put(add_before, before + at, d * of(s.forget(0)), part);
-      if (!to) return;
-      const auto sigmoid = [=](const T* gate, auto dy) {  // gradient of the sum of a gate
-        const auto y = of(gate);
-        put(add, to + (gate - s.gates) + at, dy * y * (T(1) - y), part);
-      };
-      sigmoid(s.gates, d * of(s.candidate()));
-      for (std::size_t k = 0; k < children; ++k)
-        sigmoid(s.forget(k), d * of(Operand(b, k).at(b.in(k, i), e)));
-      sigmoid(s.output(), dh ? of(dh) * of(s.t) : d - d);
-      const auto g = of(s.candidate());
-      put(add, to + (s.candidate() - s.gates) + at, d * of(s.gates) * ((T(1) - g) * (T(1) + g)),
-          part);
-    });
-  });
+      for (std::size_t e = 0; e < b.dim().bd; ++e) cell_gradients(b, i, e, first, first + step);
 }
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -17,8 +17,8 @@ DYNET_EACH_ISA(
     DYNET_DECLARE_PAIR(lstm_c);
     /// h = o tanh(c)
     DYNET_DECLARE_PAIR(lstm_h);
-    /// All of these: h as the first result, c as the second; operands: the K cells and the sums.
-    /// Scratch: c, tanh(c) and the gates.
+    /// All of these: h as the first result, c as the second; operands: the K cells, and the sums of
+    /// the gates as one operand or as 3 + K. Scratch: c, tanh(c) and the gates.
     DYNET_DECLARE_PAIR(lstm_cell);
 
 )

@@ -94,10 +94,7 @@ struct Cell {
 Cell cell_of(Queue& q, const Batch<float>& b) {
   const std::size_t children = b.arity - 1;
   auto* const cells = q.stage<Elements>(children);
-  for (std::size_t k = 0; k < children; ++k) {
-    const TensorArray<float> all = q.spaced(b.ins + k * b.count, b.count);
-    cells[k] = {{all.first, all.step, all.each}, b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()};
-  }
+  for (std::size_t k = 0; k < children; ++k) cells[k] = elements(q, b, k);
   return {{b.dim().batch_size(), children}, elements(q, b, children), q.on_device(cells)};
 }
 
@@ -140,24 +137,46 @@ void h_forward(Queue& q, const Batch<float>& b) {
       MakeOutput{at, elements(q, b, 0), elements(q, b, 1), q.outs(b), q.auxs(b, b.dim().size())});
 }
 
-// All of a step; operand K is the sums.
+// Operands of an LSTM cell: the previous cells, and the sums of the gates, one behind the other as
+// one operand, or an operand for each.
+struct CellInputs {
+  Gates at;
+  const Elements *cells, *sums;
+  bool apart;
+
+  __device__ float sum(std::size_t j, std::size_t i, std::size_t element, std::size_t r) const {
+    return apart ? sums[j].at(i, element)[r] : sums[0].at(i, element)[j * at.h + r];
+  }
+};
+CellInputs inputs_of(Queue& q, const Batch<float>& b) {
+  const std::size_t children = b.attr<LstmGatesAttr>().children;
+  auto* const all = q.stage<Elements>(b.arity);
+  for (std::size_t k = 0; k < b.arity; ++k) {
+    const TensorArray<float> p = q.spaced(b.ins + k * b.count, b.count);
+    all[k] = {{p.first, p.step, p.each}, b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()};
+  }
+  const Elements* const sent = q.on_device(all);
+  return {{b.dim().batch_size(), children}, sent, sent + children, b.arity > children + 1};
+}
+
+// All of a step.
 struct MakeStep {
-  Cell c;
+  CellInputs x;
   float bias;
   CellScratch to;
   TensorArray<float> y;
   __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
-    const Gates& at = c.at;
-    const float* const from = c.gates.at(i, element) + r;
+    const Gates& at = x.at;
+    const std::size_t last = 2 + at.children;
     float* const g = to.gates(i, element) + r;
-    const float in = g[0] = logistic(from[0]);
-    const float candidate = g[at.candidate()] = tanhf(from[at.candidate()]);
-    float sum = in * candidate;
+    const float in = g[0] = logistic(x.sum(0, i, element, r));
+    const float content = g[at.candidate()] = tanhf(x.sum(last, i, element, r));
+    float sum = in * content;
     for (std::size_t k = 0; k < at.children; ++k) {
-      const float f = g[at.forget(k)] = logistic(from[at.forget(k)] + bias);
-      sum += f * c.cells[k].at(i, element)[r];
+      const float f = g[at.forget(k)] = logistic(x.sum(1 + k, i, element, r) + bias);
+      sum += f * x.cells[k].at(i, element)[r];
     }
-    const float o = g[at.output()] = logistic(from[at.output()]), t = tanhf(sum);
+    const float o = g[at.output()] = logistic(x.sum(last - 1, i, element, r)), t = tanhf(sum);
     to.cell(i, element)[r] = sum;
     to.tanh_of_cell(i, element)[r] = t;
     y[i][element * at.h + r] = o * t;
@@ -166,9 +185,9 @@ struct MakeStep {
 
 void cell_forward(Queue& q, const Batch<float>& b) {
   if (b.dim().size() == 0) return;
-  const Cell c = cell_of(q, b);
+  const CellInputs x = inputs_of(q, b);
   const auto bias = static_cast<float>(b.attr<LstmGatesAttr>().forget_bias);
-  each_unit(q, b.count, c.at.h, b.dim().bd, MakeStep{c, bias, scratch_of(q, b, c.at), q.outs(b)});
+  each_unit(q, b.count, x.at.h, b.dim().bd, MakeStep{x, bias, scratch_of(q, b, x.at), q.outs(b)});
 }
 
 // --------------------------------------------------------------------------------------- backward
@@ -225,46 +244,53 @@ struct CellGradient {
 
 // Gradients at an element of an LSTM cell. Results that the loss does not depend on have none.
 struct StepGradient {
-  Cell c;
+  CellInputs x;
   CellScratch kept;
   TensorArray<const float> dh, dc;
 
   // Of the cell, also through h = o tanh(c).
   __device__ float of_cell(std::size_t i, std::size_t element, std::size_t r) const {
-    const std::size_t e = element * c.at.h + r;
+    const std::size_t e = element * x.at.h + r;
     float d = dc[i] ? dc[i][e] : 0.0f;
     if (dh[i]) {
       const float t = kept.tanh_of_cell(i, element)[r];
-      d += dh[i][e] * kept.gates(i, element)[c.at.output() + r] * ((1 - t) * (1 + t));
+      d += dh[i][e] * kept.gates(i, element)[x.at.output() + r] * ((1 - t) * (1 + t));
     }
     return d;
   }
-  __device__ float of_output(std::size_t i, std::size_t element, std::size_t r) const {
-    return dh[i] ? dh[i][element * c.at.h + r] * kept.tanh_of_cell(i, element)[r] : 0.0f;
+  // Of the sum of gate j; d: that of the cell.
+  __device__ float of_sum(std::size_t j, float d, std::size_t i, std::size_t element,
+                          std::size_t r) const {
+    const Gates& at = x.at;
+    const float* const g = kept.gates(i, element) + r;
+    const float y = g[j * at.h];
+    if (j == 2 + at.children) return d * g[0] * ((1 - y) * (1 + y));
+    if (j == 1 + at.children)
+      d = dh[i] ? dh[i][element * at.h + r] * kept.tanh_of_cell(i, element)[r] : 0.0f;
+    else
+      d *= j == 0 ? g[at.candidate()] : x.cells[j - 1].at(i, element)[r];
+    return d * y * (1 - y);
   }
-  // Of the sum of a gate: from the gradient of the gate, or of the new content, and its value.
-  static __device__ float of_sum(float d, float y) { return d * y * (1 - y); }
-  static __device__ float of_content(float d, float y) { return d * ((1 - y) * (1 + y)); }
 };
 
 struct StepGradients {
   StepGradient of;
-  const Targets* to_cells;  // by child
-  Targets to_sums;
+  const Targets* to;  // by operand
   __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
-    const Gates& at = of.c.at;
-    const std::size_t e = element * at.h + r, first = element * at.size() + r;
-    const float* const g = of.kept.gates(i, element) + r;
+    const Gates& at = of.x.at;
+    const std::size_t e = element * at.h + r;
     const float d = of.of_cell(i, element, r);
-    to_sums.put(i, first, of.of_sum(d * g[at.candidate()], g[0]));
     DYNET_UNROLL(1)
-    for (std::size_t k = 0; k < at.children; ++k) {
-      const float f = g[at.forget(k)], before = of.c.cells[k].at(i, element)[r];
-      to_cells[k].put(i, e, d * f);
-      to_sums.put(i, first + at.forget(k), of.of_sum(d * before, f));
+    for (std::size_t k = 0; k < at.children; ++k)
+      to[k].put(i, e, d * of.kept.gates(i, element)[at.forget(k) + r]);
+    DYNET_UNROLL(1)
+    for (std::size_t j = 0; j < 3 + at.children; ++j) {
+      const float v = of.of_sum(j, d, i, element, r);
+      if (of.x.apart)
+        to[at.children + j].put(i, e, v);
+      else
+        to[at.children].put(i, element * at.size() + j * at.h + r, v);
     }
-    to_sums.put(i, first + at.output(), of.of_sum(of.of_output(i, element, r), g[at.output()]));
-    to_sums.put(i, first + at.candidate(), of.of_content(d * g[0], g[at.candidate()]));
   }
 };
 
@@ -293,15 +319,15 @@ void h_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 // The targets of all operands if one kernel can write them; otherwise null. Without additions no
-// two cells share a target.
-const Targets* targets_at_once(Queue& q, const GradientBatch<float>& b, const GradientTargets* to) {
-  const std::size_t children = b.arity - 1;
-  for (std::size_t k = 0; k <= children; ++k) {
+// two operands share a target.
+const Targets* targets_at_once(Queue& q, const GradientBatch<float>& b,
+                               const std::vector<GradientTargets>& to) {
+  for (std::size_t k = 0; k < b.arity; ++k) {
     if (!own_targets(b, k, to[k])) return nullptr;
-    if (children > 1 && k < children && (to[k].first.adds || to[k].first.all_add)) return nullptr;
+    if (b.arity > 2 && (to[k].first.adds || to[k].first.all_add)) return nullptr;
   }
-  auto* const targets = q.stage<Targets>(children);
-  for (std::size_t k = 0; k < children; ++k) targets[k] = to[k].first;
+  auto* const targets = q.stage<Targets>(b.arity);
+  for (std::size_t k = 0; k < b.arity; ++k) targets[k] = to[k].first;
   return q.on_device(targets);
 }
 
@@ -310,7 +336,7 @@ void c_backward(Queue& q, const GradientBatch<float>& b) {
   const Cell c = cell_of(q, b);
   std::vector<GradientTargets> to(b.arity);
   for (std::size_t k = 0; k < b.arity; ++k) to[k] = q.targets(b, k);
-  if (const Targets* const cells = targets_at_once(q, b, to.data()))
+  if (const Targets* const cells = targets_at_once(q, b, to))
     return each_unit(q, b.count, c.at.h, b.dim().bd,
                      CellGradient{c, q.d_outs(b), cells, to[c.at.children].first});
   const Elements d_outs{q.d_outs(b), c.at.h};
@@ -347,37 +373,30 @@ void activate_backward(Queue& q, const GradientBatch<float>& b) {
 
 void cell_backward(Queue& q, const GradientBatch<float>& b) {
   if (b.dim().size() == 0) return;
-  const Cell c = cell_of(q, b);
-  const std::size_t children = c.at.children;
+  const CellInputs x = inputs_of(q, b);
   std::vector<GradientTargets> to(b.arity);
   for (std::size_t k = 0; k < b.arity; ++k) to[k] = q.targets(b, k);
-  const std::size_t size = b.dim().size();
+  const std::size_t size = b.dim().size(), batch = b.dim().bd;
   const auto gradients = [&](float* const* p) {
     return q.many(const_cast<const float* const*>(p), b.count, size);
   };
-  const StepGradient of{c, scratch_of(q, b, c.at), gradients(b.d_outs), gradients(b.d_seconds)};
-  if (const Targets* const cells = targets_at_once(q, b, to.data()))
-    return each_unit(q, b.count, c.at.h, b.dim().bd, StepGradients{of, cells, to[children].first});
-  for (std::size_t k = 0; k < children; ++k)
-    batch_gradient(q, b, k, to[k], b.dim().bd,
+  const StepGradient of{x, scratch_of(q, b, x.at), gradients(b.d_outs), gradients(b.d_seconds)};
+  if (const Targets* const all = targets_at_once(q, b, to))
+    return each_unit(q, b.count, x.at.h, batch, StepGradients{of, all});
+  for (std::size_t k = 0; k < x.at.children; ++k)
+    batch_gradient(q, b, k, to[k], batch,
                    [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
-                     return of.of_cell(i, e, r) * of.kept.gates(i, e)[of.c.at.forget(k) + r];
+                     return of.of_cell(i, e, r) * of.kept.gates(i, e)[of.x.at.forget(k) + r];
                    });
-  batch_gradient(q, b, children, to[children], b.dim().bd,
-                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t n) {
-                   const Gates& at = of.c.at;
-                   const Quotient gate = divide(n, at.h);
-                   const std::size_t r = gate.rest;
-                   const float* const g = of.kept.gates(i, e) + r;
-                   if (gate.by == 1 + at.children)
-                     return of.of_sum(of.of_output(i, e, r), g[at.output()]);
-                   const float d = of.of_cell(i, e, r);
-                   if (gate.by == 0) return of.of_sum(d * g[at.candidate()], g[0]);
-                   if (gate.by == 2 + at.children)
-                     return of.of_content(d * g[0], g[at.candidate()]);
-                   const float before = of.c.cells[gate.by - 1].at(i, e)[r];
-                   return of.of_sum(d * before, g[at.forget(gate.by - 1)]);
-                 });
+  for (std::size_t k = x.at.children; k < b.arity; ++k) {
+    const std::size_t first = k - x.at.children;  // gate of the operand's first number
+    batch_gradient(q, b, k, to[k], batch,
+                   [=] __device__(std::uint32_t i, std::size_t e, std::size_t n) {
+                     const Quotient gate = divide(n, of.x.at.h);
+                     const float d = of.of_cell(i, e, gate.rest);
+                     return of.of_sum(first + gate.by, d, i, e, gate.rest);
+                   });
+  }
 }
 
 }  // namespace

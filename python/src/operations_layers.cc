@@ -114,13 +114,16 @@ void bind_lstm(nb::module_& m) {
       "o tanh(c): {H}, {(3+K)H} give {H}.");
   m.def(
       "lstm_cell",
-      [](E sums, const Expressions& cells, float forget) {
+      [](const Expressions& sums, const Expressions& cells, float forget) {
         const LSTMCellState s = lstm_cell(sums, cells, forget, here());
         return std::pair(s.h, s.c);
       },
       "sums"_a, "cells"_a, "forget_bias"_a = 0.0f,
-      "`(h, c)`: all of a step of an LSTM with K previous cells as one node, c = i g + sum_k f_k c_k\n"
-      "and h = o tanh(c) for the gates of the sums {(3+K)H}.");
+      "`(h, c)`: all of a step of an LSTM with K previous cells as one node, c = i g + sum_k f_k "
+      "c_k\n"
+      "and h = o tanh(c) for the gates of the sums, a list of one {(3+K)H} or of 3 + K times {H} "
+      "in\n"
+      "the order i, f_k, o, g.");
 }
 
 }  // namespace

@@ -131,6 +131,46 @@ OpCase cell(unsigned children, bool h, bool c) {
   return test;
 }
 
+/// The same from a sum for each gate.
+OpCase cell_of_gates(unsigned children) {
+  OpCase test = cell(children, true, true);
+  test.name += ", a sum for each gate";
+  test.shapes = [=](Shapes& s) {
+    const unsigned h = s.size();
+    std::vector<Dim> all;
+    for (unsigned k = 0; k < 3 + 2 * children; ++k) all.push_back(Dim({h}, s.batch()));
+    return all;
+  };
+  test.build = [=](const Operand& x) {
+    const std::vector<Expression> cells(x.begin(), x.begin() + children);
+    const LSTMCellState s = lstm_cell({x.begin() + children, x.end()}, cells, 0.5f);
+    return concatenate({s.h, s.c, s.c});
+  };
+  test.reference = [=](const Arrays& x) {
+    unsigned batch = 1;
+    for (const Array& a : x) batch = std::max(batch, a.dim.bd);
+    const unsigned h = x[0].dim.rows();
+    Arrays operands(x);
+    operands.resize(children);
+    operands.push_back(fill(Dim({(3 + children) * h}, batch), [&](Place p) {
+      const Array& of = x[children + p[0] / h];
+      p[0] %= h;
+      return of.at(p);
+    }));
+    return cell(children, true, true).reference(operands);
+  };
+  const std::vector<Dim> right(3 + 2 * children, Dim({2}));
+  test.bad.clear();
+  for (const Dim& wrong : {Dim({3}), Dim({2, 2}), Dim({2}, 3)}) {
+    std::vector<Dim> all = right;
+    all[0] = wrong;
+    all[1] = Dim({2}, 2);
+    test.bad.push_back({all});
+  }
+  test.bad.push_back({{right.begin() + 1, right.end()}});
+  return test;
+}
+
 /// Gates of an input in parts or under masks: x in one or two parts, masks of x and h, h, Wx, Wh,
 /// b.
 OpCase gates_of(bool parts, bool masks) {
@@ -252,7 +292,7 @@ std::vector<OpCase> recurrent_cases() {
   for (const unsigned children : {0u, 1u, 2u, 6u})
     all.insert(all.end(), {tree_gates(children), tree_cell(children), tree_output(children),
                            cell(children, true, true), cell(children, true, false),
-                           cell(children, false, true)});
+                           cell(children, false, true), cell_of_gates(children)});
   return all;
 }
 

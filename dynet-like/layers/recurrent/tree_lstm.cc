@@ -146,7 +146,7 @@ LSTMCellState cell_of(Expression i, std::vector<Expression> f, Expression o, Exp
   std::vector<Expression> sums{i};
   sums.insert(sums.end(), f.begin(), f.end());
   sums.insert(sums.end(), {o, u});
-  return lstm_cell(concatenate(sums, 0, at), c, 0, at);
+  return lstm_cell(sums, c, 0, at);
 }
 
 }  // namespace
@@ -250,8 +250,8 @@ std::vector<Expression> ChildSumTreeLSTMBuilder::compute(const std::vector<int>&
     const Expression* all = h.empty() ? nullptr : &total;
     std::vector<Expression> f;
     for (const Expression& each : h) f.push_back(sums(kForget, &each));
-    const LSTMCellState now = cell_of(sums(kInputGate, all), f, sums(kOutputGate, all),
-                                      sums(kCandidateGate, all), c, at);
+    const LSTMCellState now =
+        cell_of(sums(kInputGate, all), f, sums(kOutputGate, all), sums(kCandidateGate, all), c, at);
     state[l] = now.c;
     state[layers + l] = below = now.h;
   }
