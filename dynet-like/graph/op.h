@@ -270,9 +270,8 @@ struct OpForm {
   Required<Forward> forward;                 ///< computes values
   Required<Backward> backward;               ///< computes gradients of operands
   Required<CudaRule> cuda;                   ///< kernels for CUDA devices
-  /// Of an operation with two results of one shape: alias of the second one, which lies at the
-  /// start of the scratch. Used where an operand must be a node of its own. Null: there is one
-  /// result.
+  /// Alias of the second result, if there are two, for operands that must be nodes; null if there
+  /// is one. Both results have the node's shape; the second one lies at the start of the scratch.
   const OpForm* second_result = nullptr;
 };
 

@@ -105,6 +105,23 @@ const OpForm kLstmCell{
     .cuda = CudaRule::by(&cuda::kLstmCell),
     .second_result = &kSecondResult};
 
+const OpForm kGated{.name = "gated",
+                    .shape = [](const Operands& x) { return shape::same(x.dims); },
+                    .batch = BatchRule::each(),
+                    .reads = Reads::inputs,
+                    .aux = for_each_element<1>,
+                    .forward = DYNET_FORWARD(cpu::gated_forward),
+                    .backward = DYNET_BACKWARD(cpu::gated_backward),
+                    .cuda = CudaRule::by(&cuda::kGated)};
+const OpForm kCoupledUpdate{.name = "coupled_update",
+                            .shape = [](const Operands& x) { return shape::same(x.dims); },
+                            .batch = BatchRule::each(),
+                            .reads = Reads::inputs,
+                            .aux = for_each_element<2>,
+                            .forward = DYNET_FORWARD(cpu::coupled_update_forward),
+                            .backward = DYNET_BACKWARD(cpu::coupled_update_backward),
+                            .cuda = CudaRule::by(&cuda::kCoupledUpdate)};
+
 // Shape of gates with composite operands: b, Wx, Wh, h, optional masks of h and x, parts of x.
 Dim gates_of_parts(shape::Dims xs, bool masked) {
   const Dim &b = *xs[0], &wx = *xs[1], &wh = *xs[2];
@@ -124,17 +141,24 @@ void check_gates(const char* name, std::vector<Expression> operands,
       name, operands, [&](shape::Dims xs) { return gates_of_parts(xs, masked); }, at);
 }
 
-// The operands are the cells, then the gates or sums; few of them are kept on the stack.
+// The operands are the cells, then the gates or sums.
 Expression add_cell(const OpForm& form, std::span<const Expression> cells, const Expression& gates,
                     const Attributes& attributes, SourceLocation at) {
-  std::array<Expression, 5> few;
-  std::vector<Expression> many;
-  if (cells.size() >= few.size()) many.resize(cells.size() + 1);
-  const std::span<Expression> operands =
-      many.empty() ? std::span(few).first(cells.size() + 1) : std::span(many);
-  std::copy(cells.begin(), cells.end(), operands.begin());
-  operands.back() = gates;
-  return add_node(form, operands, attributes, at);
+  switch (cells.size()) {
+    case 0:
+      return add_node(form, gates, attributes, at);
+    case 1:
+      return add_node(form, cells[0], gates, attributes, at);
+    case 2: {
+      const Expression operands[] = {cells[0], cells[1], gates};
+      return add_node(form, operands, attributes, at);
+    }
+    default: {
+      std::vector<Expression> operands(cells.begin(), cells.end());
+      operands.push_back(gates);
+      return add_node(form, operands, attributes, at);
+    }
+  }
 }
 
 LSTMCellState states_of(const Expression& h) {
@@ -158,9 +182,9 @@ LSTMCellState cell_of_gates(std::span<const Expression> sums, std::span<const Ex
 }  // namespace
 
 OpFamily recurrent_ops() {
-  static constexpr const OpForm* kAll[] = {&kGateSums,   &kActivate,     &kCell,
-                                           &kOutput,     &kTreeActivate, &kTreeCell,
-                                           &kTreeOutput, &kLstmCell,     &kSecondResult};
+  static constexpr const OpForm* kAll[] = {&kGateSums,     &kActivate, &kCell,         &kOutput,
+                                           &kTreeActivate, &kTreeCell, &kTreeOutput,   &kLstmCell,
+                                           &kSecondResult, &kGated,    &kCoupledUpdate};
   return kAll;
 }
 
@@ -265,6 +289,16 @@ LSTMCellState lstm_cell(std::initializer_list<Expression> sums,
 LSTMCellState lstm_cell(const std::vector<Expression>& sums, const std::vector<Expression>& cells,
                         float forget_bias, SourceLocation at) {
   return cell_of_gates(sums, cells, forget_bias, at);
+}
+
+Expression gated(const Expression& x, const Expression& gate, SourceLocation at) {
+  return add_node(kGated, x, gate, {}, at);
+}
+
+Expression coupled_update(const Expression& gate, const Expression& content,
+                          const Expression& before, SourceLocation at) {
+  const Expression operands[] = {gate, content, before};
+  return add_node(kCoupledUpdate, operands, {}, at);
 }
 
 }  // namespace dynet

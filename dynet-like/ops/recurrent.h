@@ -89,4 +89,14 @@ LSTMCellState lstm_cell(std::initializer_list<Expression> sums,
 LSTMCellState lstm_cell(const std::vector<Expression>& sums, const std::vector<Expression>& cells,
                         float forget_bias = 0.0f, SourceLocation at = SourceLocation::current());
 
+/// x logistic(gate): a gated linear unit (Dauphin, Fan, Auli, Grangier 2017), or a reset gate. Both
+/// operands have one shape, which is the result's; batch sizes are equal or one.
+Expression gated(const Expression& x, const Expression& gate,
+                 SourceLocation at = SourceLocation::current());
+/// z tanh(content) + (1 - z) before for z = logistic(gate): the update of a GRU (Cho et al. 2014),
+/// or of an LSTM whose input and forget gates are coupled (Greff et al. 2017). All operands have
+/// one shape, which is the result's; batch sizes are equal or one.
+Expression coupled_update(const Expression& gate, const Expression& content,
+                          const Expression& before, SourceLocation at = SourceLocation::current());
+
 }  // namespace dynet

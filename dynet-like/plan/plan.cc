@@ -42,8 +42,9 @@ void lay_out_aux(const GraphStore& graph, const Layout& layout, const NodeId* id
                  std::uint32_t count, Plan& plan) {
   if (!layout.aux) return;
   for (std::uint32_t k = 0; k < count; ++k) {
-    const std::size_t size = layout.aux(graph, graph.nodes[ids[k]]);
-    if (size == 0) continue;
+    const Node& n = graph.nodes[ids[k]];
+    const std::size_t size = layout.aux(graph, n);
+    if (size == 0 && !n.form->second_result) continue;  // a result has an address even if empty
     plan.aux[ids[k] - plan.begin] = plan.extent;
     extend(plan, size);
   }

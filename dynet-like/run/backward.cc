@@ -442,7 +442,6 @@ void BackwardPass<T>::release() {
   layout_ = {};
   wanted_ = {};
   blocks_ = {};
-
   uses_ = {};
 }
 

@@ -59,6 +59,7 @@ class BackwardPass {
   struct Use {
     std::uint32_t step, operand, next;
     std::uint32_t node;  // index in the step, or kAllNodes
+    bool all_live;       // of all nodes: whether the loss depends on each
   };
   /// A range [first, end) of such a list that one kernel call sums: the same operand of `count`
   /// nodes with equal form and shapes.
@@ -127,7 +128,7 @@ class BackwardPass {
   UseRange range_of(NodeId shared, std::uint32_t first) const;
   bool same_shape_use(const Use& x, const Use& y) const;
   template <class F>
-  void for_each_live(const UseRange& uses, bool all, F f) const;
+  void for_each_live(const UseRange& uses, F f) const;
   std::size_t gather_live(std::span<UseRange> uses);
   void scatter_step(const Step& step, const BatchPointers<T>& m);
   void scatter_rows(std::size_t count, const NodeId* ids, T* const* gradients, T* const* rows);

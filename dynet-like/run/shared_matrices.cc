@@ -34,6 +34,7 @@ void BackwardPass<T>::record_uses(std::uint32_t at) {
   const BatchRule& rule = node.form->batch.value;
   const auto live = std::count_if(ids, ids + step.count, [&](NodeId id) { return is_live(id); });
   if (live == 0) return;
+  const bool all_live = static_cast<std::uint32_t>(live) == step.count;
   const std::size_t columns = node.dim.cols() * node.dim.bd;
   const NodeId* const matrices = m.args;
   const bool own = node.has_own_matrix() && std::any_of(matrices, matrices + step.count,
@@ -41,7 +42,7 @@ void BackwardPass<T>::record_uses(std::uint32_t at) {
   if (own) {
     for (std::uint32_t i = 0; i < step.count; ++i) {
       if (!is_live(ids[i]) || gradient_[matrices[i]].state == Gradient::none) continue;
-      record_use(matrices[i], {at, 0, kNoUse, i}, columns);
+      record_use(matrices[i], {at, 0, kNoUse, i, true}, columns);
       ++gradient_[ids[i]].readers;
     }
     return;
@@ -51,7 +52,8 @@ void BackwardPass<T>::record_uses(std::uint32_t at) {
     const NodeId shared = m.args[k * step.count];
     if (!rule.shares(k) || !step.computes(rule, k) || gradient_[shared].state == Gradient::none)
       continue;
-    record_use(shared, {at, k, kNoUse, kAllNodes}, static_cast<std::size_t>(live) * columns);
+    record_use(shared, {at, k, kNoUse, kAllNodes, all_live},
+               static_cast<std::size_t>(live) * columns);
     ++uses;
   }
   for (std::uint32_t i = 0; i < step.count; ++i)
@@ -127,19 +129,21 @@ bool BackwardPass<T>::same_shape_use(const Use& x, const Use& y) const {
   return true;
 }
 
-// Calls f(step, index in the step) for the live nodes of uses; `all`: every node is live.
+// Calls f(step, index in the step, count) for runs of live nodes of uses.
 template <class T>
 template <class F>
-void BackwardPass<T>::for_each_live(const UseRange& uses, bool all, F f) const {
+void BackwardPass<T>::for_each_live(const UseRange& uses, F f) const {
   for (std::uint32_t use = uses.first; use != uses.end; use = uses_[use].next) {
-    const std::uint32_t at = uses_[use].step, only = uses_[use].node;
-    const NodeId* const ids = r_.ids(at);
-    if (only != kAllNodes) {
-      f(at, only);
-      continue;
-    }
-    for (std::uint32_t i = 0; i < r_.steps[at].count; ++i)
-      if (all || is_live(ids[i])) f(at, i);
+    const Use& u = uses_[use];
+    const NodeId* const ids = r_.ids(u.step);
+    const std::uint32_t count = r_.steps[u.step].count;
+    if (u.node != kAllNodes)
+      f(u.step, u.node, 1u);
+    else if (u.all_live)
+      f(u.step, 0u, count);
+    else
+      for (std::uint32_t i = 0; i < count; ++i)
+        if (is_live(ids[i])) f(u.step, i, 1u);
   }
 }
 
@@ -150,12 +154,11 @@ std::size_t BackwardPass<T>::gather_live(std::span<UseRange> uses) {
   Scratch& scratch = scratch_;
   PodVector<NodeId>& live = scratch.live;
   live.clear();
-  bool all = true;
   for (UseRange& range : uses) {
     const std::size_t before = live.size();
-    for_each_live(range, false,
-                  [&](std::uint32_t at, std::uint32_t i) { live.push_back(r_.ids(at)[i]); });
-    all = all && live.size() - before == range.count;
+    for_each_live(range, [&](std::uint32_t at, std::uint32_t i, std::uint32_t n) {
+      std::copy_n(r_.ids(at) + i, n, live.append(n));
+    });
     range.count = live.size() - before;
   }
   const BatchPointers<T>& first = r_.memory[uses_[uses[0].first].step];
@@ -167,19 +170,20 @@ std::size_t BackwardPass<T>::gather_live(std::span<UseRange> uses) {
   T** const auxs = first.auxs ? ins + arity * count : nullptr;
   if (captures_to_) [[unlikely]]
     scratch.args.resize_uninitialized(arity * count);
+  for (std::size_t j = 0; j < count; ++j) d_outs[j] = gradient_[live[j]].memory;
   std::size_t to = 0;
   for (const UseRange& range : uses)
-    for_each_live(range, all, [&](std::uint32_t at, std::uint32_t i) {
+    for_each_live(range, [&](std::uint32_t at, std::uint32_t i, std::uint32_t n) {
       const BatchPointers<T>& m = r_.memory[at];
-      d_outs[to] = gradient_[live[to]].memory;
-      outs[to] = m.outs[i];
-      if (auxs) auxs[to] = m.auxs[i];
+      const std::size_t all = r_.steps[at].count;
+      std::copy_n(m.outs + i, n, outs + to);
+      if (auxs) std::copy_n(m.auxs + i, n, auxs + to);
       for (std::size_t k = range.operand; k < std::min(range.operand + 2, arity); ++k) {
-        ins[k * count + to] = m.ins[k * r_.steps[at].count + i];
+        std::copy_n(m.ins + k * all + i, n, ins + k * count + to);
         if (captures_to_) [[unlikely]]
-          scratch.args[k * count + to] = m.args[k * r_.steps[at].count + i];
+          std::copy_n(m.args + k * all + i, n, scratch.args.data() + k * count + to);
       }
-      ++to;
+      to += n;
     });
   return count;
 }

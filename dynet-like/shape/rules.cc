@@ -329,6 +329,17 @@ Dim lstm_step(Dims xs, std::size_t children) {
   return r;
 }
 
+Dim same(Dims xs) {
+  Dim r = *xs[0];
+  for (const Dim* x : xs) {
+    if (!same_sizes(*xs[0], *x))
+      broken("all operands must have the same sizes, got " + to_string(xs[0]->single_batch()) +
+             " and " + to_string(x->single_batch()));
+    r.bd = common_batch(r, *x);
+  }
+  return r;
+}
+
 Dim tree_output(const Dim& cell, const Dim& gates) {
   need_rank(cell, 1, "the cell");
   need_rank(gates, 1, "the gates");

@@ -89,6 +89,8 @@ Dim lstm_cell(const Dim& cell, const Dim& gates);
 Dim tree_cell(Dims cells, const Dim& gates);
 /// The k cells {H} of a step, then the sums of the gates, {(3+k)H} or 3 + k times {H}, give {H}.
 Dim lstm_step(Dims xs, std::size_t children);
+/// Operands of one shape, which is the result's.
+Dim same(Dims xs);
 /// Gates {(3+k)H} for any k, and the cell {H}, give {H}.
 Dim tree_output(const Dim& cell, const Dim& gates);
 /// x, and a mask of the same sizes.

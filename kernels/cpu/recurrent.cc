@@ -209,6 +209,81 @@ void lstm_h_backward(const GradientBatch<T>& b) {
 
 namespace {
 
+// Calls f(node, batch element) for all of a batch.
+template <class F>
+void each_element(const Batch<T>& b, F f) {
+  for (std::size_t i = 0; i < b.count; ++i)
+    for (std::size_t e = 0; e < b.dim().bd; ++e) f(i, e);
+}
+
+// Writes the gradients of operand k: f(i, e) is a function of the loader for `write`.
+template <class F>
+void write_gradients(const GradientBatch<T>& b, std::size_t k, F f) {
+  const Operand to(b, k);
+  each_element(b, [&](std::size_t i, std::size_t e) {
+    if (b.d_in(k, i))
+      write(to.adds(b.add(k, i), e), to.at(b.d_in(k, i), e), b.dim().batch_size(), f(i, e));
+  });
+}
+
+}  // namespace
+
+void gated_forward(const Batch<T>& b) {
+  const std::size_t n = b.dim().batch_size();
+  each_element(b, [&](std::size_t i, std::size_t e) {
+    const T *const x = Operand(b, 0).at(b.in(0, i), e), *const s = Operand(b, 1).at(b.in(1, i), e);
+    T* const gate = b.aux(i) + e * n;
+    map_vectors(gate, s, n, [](auto v) { return logistic(v); });
+    write(false, b.out(i) + e * n, n, [=](auto of) { return of(x) * of(gate); });
+  });
+}
+
+void gated_backward(const GradientBatch<T>& b) {
+  const std::size_t n = b.dim().batch_size();
+  write_gradients(b, 0, [&](std::size_t i, std::size_t e) {
+    const T *const dy = b.d_out(i) + e * n, *const gate = b.aux(i) + e * n;
+    return [=](auto of) { return of(dy) * of(gate); };
+  });
+  write_gradients(b, 1, [&](std::size_t i, std::size_t e) {
+    const T *const dy = b.d_out(i) + e * n, *const gate = b.aux(i) + e * n,
+                   *const x = Operand(b, 0).at(b.in(0, i), e);
+    return [=](auto of) { return of(dy) * of(x) * of(gate) * (T(1) - of(gate)); };
+  });
+}
+
+void coupled_update_forward(const Batch<T>& b) {
+  const std::size_t n = b.dim().batch_size();
+  each_element(b, [&](std::size_t i, std::size_t e) {
+    const auto operand = [&](std::size_t k) { return Operand(b, k).at(b.in(k, i), e); };
+    T *const z = b.aux(i) + e * n, *const u = z + b.dim().size();
+    map_vectors(z, operand(0), n, [](auto v) { return logistic(v); });
+    map_vectors(u, operand(1), n, [](auto v) { return tanh(v); });
+    const T* const c = operand(2);
+    write(false, b.out(i) + e * n, n,
+          [=](auto of) { return of(z) * of(u) + (T(1) - of(z)) * of(c); });
+  });
+}
+
+void coupled_update_backward(const GradientBatch<T>& b) {
+  const std::size_t n = b.dim().batch_size();
+  const auto z_of = [&](std::size_t i, std::size_t e) { return b.aux(i) + e * n; };
+  write_gradients(b, 0, [&](std::size_t i, std::size_t e) {
+    const T *const dy = b.d_out(i) + e * n, *const z = z_of(i, e), *const u = z + b.dim().size(),
+                   *const c = Operand(b, 2).at(b.in(2, i), e);
+    return [=](auto of) { return of(dy) * (of(u) - of(c)) * of(z) * (T(1) - of(z)); };
+  });
+  write_gradients(b, 1, [&](std::size_t i, std::size_t e) {
+    const T *const dy = b.d_out(i) + e * n, *const z = z_of(i, e), *const u = z + b.dim().size();
+    return [=](auto of) { return of(dy) * of(z) * ((T(1) - of(u)) * (T(1) + of(u))); };
+  });
+  write_gradients(b, 2, [&](std::size_t i, std::size_t e) {
+    const T *const dy = b.d_out(i) + e * n, *const z = z_of(i, e);
+    return [=](auto of) { return of(dy) * (T(1) - of(z)); };
+  });
+}
+
+namespace {
+
 // Batch element e of node i of an LSTM cell. Operands are the K previous cells, then the sums of
 // the gates i, f_1 ... f_K, o, g: one behind the other as one operand, or an operand for each.
 struct CellElement {
@@ -245,28 +320,27 @@ struct CellElement {
 
 void lstm_cell_forward(const Batch<T>& b) {
   const auto forget_bias = static_cast<T>(b.attr<LstmGatesAttr>().forget_bias);
-  for (std::size_t i = 0; i < b.count; ++i)
-    for (std::size_t e = 0; e < b.dim().bd; ++e) {
-      const CellElement s(b, i, e);
-      for (std::size_t j = 0; j < s.content(); ++j) {
-        const T bias = j > 0 && j < s.output() ? forget_bias : T(0);
-        map_vectors(s.gate(j), s.sum(b.ins, j), s.h, [=](auto v) { return logistic(v + bias); });
-      }
-      map_vectors(s.gate(s.content()), s.sum(b.ins, s.content()), s.h,
-                  [](auto v) { return tanh(v); });
-      const T *const in = s.gate(0), *const g = s.gate(s.content());
-      if (s.children == 0) write(false, s.c, s.h, [=](auto of) { return of(in) * of(g); });
-      for (std::size_t k = 0; k < s.children; ++k) {
-        const T *const f = s.gate(1 + k), *const c = s.cell(b.ins, k);
-        if (k == 0)
-          write(false, s.c, s.h, [=](auto of) { return of(in) * of(g) + of(f) * of(c); });
-        else
-          write(true, s.c, s.h, [=](auto of) { return of(f) * of(c); });
-      }
-      const T* const o = s.gate(s.output());
-      map_vectors(s.t, s.c, s.h, [](auto v) { return tanh(v); });
-      write(false, b.out(i) + e * s.h, s.h, [=](auto of) { return of(o) * of(s.t); });
+  each_element(b, [&](std::size_t i, std::size_t e) {
+    const CellElement s(b, i, e);
+    for (std::size_t j = 0; j < s.content(); ++j) {
+      const T bias = j > 0 && j < s.output() ? forget_bias : T(0);
+      map_vectors(s.gate(j), s.sum(b.ins, j), s.h, [=](auto v) { return logistic(v + bias); });
     }
+    map_vectors(s.gate(s.content()), s.sum(b.ins, s.content()), s.h,
+                [](auto v) { return tanh(v); });
+    const T *const in = s.gate(0), *const g = s.gate(s.content());
+    if (s.children == 0) write(false, s.c, s.h, [=](auto of) { return of(in) * of(g); });
+    for (std::size_t k = 0; k < s.children; ++k) {
+      const T *const f = s.gate(1 + k), *const c = s.cell(b.ins, k);
+      if (k == 0)
+        write(false, s.c, s.h, [=](auto of) { return of(in) * of(g) + of(f) * of(c); });
+      else
+        write(true, s.c, s.h, [=](auto of) { return of(f) * of(c); });
+    }
+    const T* const o = s.gate(s.output());
+    map_vectors(s.t, s.c, s.h, [](auto v) { return tanh(v); });
+    write(false, b.out(i) + e * s.h, s.h, [=](auto of) { return of(o) * of(s.t); });
+  });
 }
 
 namespace {
@@ -330,8 +404,8 @@ void lstm_cell_backward(const GradientBatch<T>& b) {
     stores = stores && (!b.d_ins[to] || b.writes[to] == Write::store);
   const std::size_t step = stores || b.arity == 2 ? b.arity : 1;  // a cell and sums differ in size
   for (std::size_t first = 0; first < b.arity; first += step)
-    for (std::size_t i = 0; i < b.count; ++i)
-      for (std::size_t e = 0; e < b.dim().bd; ++e) cell_gradients(b, i, e, first, first + step);
+    each_element(
+        b, [&](std::size_t i, std::size_t e) { cell_gradients(b, i, e, first, first + step); });
 }
 
 }  // namespace dynet::cpu::DYNET_ISA

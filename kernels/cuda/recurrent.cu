@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "dynet-like/attributes/recurrent.h"
+#include "kernels/cuda/each.cuh"
 #include "kernels/cuda/elementary.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
@@ -248,7 +249,7 @@ struct StepGradient {
   CellScratch kept;
   TensorArray<const float> dh, dc;
 
-  // Of the cell, also through h = o tanh(c).
+  // Gradient of the cell, also through h = o tanh(c).
   __device__ float of_cell(std::size_t i, std::size_t element, std::size_t r) const {
     const std::size_t e = element * x.at.h + r;
     float d = dc[i] ? dc[i][e] : 0.0f;
@@ -258,17 +259,19 @@ struct StepGradient {
     }
     return d;
   }
-  // Of the sum of gate j; d: that of the cell.
+  // Gradient of the sum of gate j; d: that of the cell.
   __device__ float of_sum(std::size_t j, float d, std::size_t i, std::size_t element,
                           std::size_t r) const {
     const Gates& at = x.at;
     const float* const g = kept.gates(i, element) + r;
     const float y = g[j * at.h];
     if (j == 2 + at.children) return d * g[0] * ((1 - y) * (1 + y));
-    if (j == 1 + at.children)
-      d = dh[i] ? dh[i][element * at.h + r] * kept.tanh_of_cell(i, element)[r] : 0.0f;
-    else
+    if (j == 1 + at.children) {
+      if (!dh[i]) return 0;
+      d = dh[i][element * at.h + r] * kept.tanh_of_cell(i, element)[r];
+    } else {
       d *= j == 0 ? g[at.candidate()] : x.cells[j - 1].at(i, element)[r];
+    }
     return d * y * (1 - y);
   }
 };
@@ -399,11 +402,70 @@ void cell_backward(Queue& q, const GradientBatch<float>& b) {
   }
 }
 
+// ------------------------------------------------------------------------------- gated,
+// coupled_update
+
+void gated_forward(Queue& q, const Batch<float>& b) {
+  const std::size_t n = b.dim().batch_size();
+  const Elements x = elements(q, b, 0), s = elements(q, b, 1);
+  const TensorArray<float> gate = q.auxs(b, b.dim().size());
+  each_value(q, b, [=] __device__(std::size_t i, std::size_t e) {
+    const Quotient at = divide(e, n);
+    return x.at(i, at.by)[at.rest] * (gate[i][e] = logistic(s.at(i, at.by)[at.rest]));
+  });
+}
+
+void gated_backward(Queue& q, const GradientBatch<float>& b) {
+  const std::size_t n = b.dim().batch_size(), batch = b.dim().bd;
+  const Elements x = elements(q, b, 0);
+  const TensorArray<const float> dy = q.d_outs(b);
+  const TensorArray<float> gate = q.auxs(b, b.dim().size());
+  batch_gradient(q, b, 0, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
+    return dy[i][e * n + r] * gate[i][e * n + r];
+  });
+  batch_gradient(q, b, 1, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
+    const float y = gate[i][e * n + r];
+    return dy[i][e * n + r] * x.at(i, e)[r] * y * (1 - y);
+  });
+}
+
+void update_forward(Queue& q, const Batch<float>& b) {
+  const std::size_t n = b.dim().batch_size(), size = b.dim().size();
+  const Elements s = elements(q, b, 0), content = elements(q, b, 1), c = elements(q, b, 2);
+  const TensorArray<float> kept = q.auxs(b, 2 * size);
+  each_value(q, b, [=] __device__(std::size_t i, std::size_t e) {
+    const Quotient at = divide(e, n);
+    const float z = kept[i][e] = logistic(s.at(i, at.by)[at.rest]);
+    const float u = kept[i][size + e] = tanhf(content.at(i, at.by)[at.rest]);
+    return z * u + (1 - z) * c.at(i, at.by)[at.rest];
+  });
+}
+
+void update_backward(Queue& q, const GradientBatch<float>& b) {
+  const std::size_t n = b.dim().batch_size(), size = b.dim().size(), batch = b.dim().bd;
+  const Elements c = elements(q, b, 2);
+  const TensorArray<const float> dy = q.d_outs(b);
+  const TensorArray<float> kept = q.auxs(b, 2 * size);
+  batch_gradient(q, b, 0, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
+    const float z = kept[i][e * n + r], u = kept[i][size + e * n + r];
+    return dy[i][e * n + r] * (u - c.at(i, e)[r]) * z * (1 - z);
+  });
+  batch_gradient(q, b, 1, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
+    const float z = kept[i][e * n + r], u = kept[i][size + e * n + r];
+    return dy[i][e * n + r] * z * ((1 - u) * (1 + u));
+  });
+  batch_gradient(q, b, 2, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
+    return dy[i][e * n + r] * (1 - kept[i][e * n + r]);
+  });
+}
+
 }  // namespace
 
 const Kernels kLstmActivate{activate_forward, activate_backward};
 const Kernels kLstmC{c_forward, c_backward};
 const Kernels kLstmH{h_forward, h_backward};
 const Kernels kLstmCell{cell_forward, cell_backward};
+const Kernels kGated{gated_forward, gated_backward};
+const Kernels kCoupledUpdate{update_forward, update_backward};
 
 }  // namespace dynet::cuda

@@ -201,6 +201,8 @@ inline constexpr Description kDescriptions[] = {
     {"tree_lstm_h", "o tanh(c)", "{H}, {(3+K)H} give {H}"},
     {"lstm_cell", "c = i g + sum_k f_k c_k and h = o tanh(c) for the gates of given sums",
      "K times {H}, {(3+K)H} give {H} twice"},
+    {"gated", "x logistic(gate)", kSame},
+    {"coupled_update", "z tanh(content) + (1 - z) before for z = logistic(gate)", kSame},
 };
 
 }  // namespace dynet::test

@@ -82,6 +82,7 @@ Made run_at(Executor<float>& executor, const GraphStore& graph, NodeId id, std::
   const Batch<float> batch{graph, &id, 1, node.arity, &outs, in.data(), &auxs, 1};
   form.forward.value.f(batch);
   Made made{out.values(), {}};
+  if (form.second_result) made.value.insert(made.value.end(), auxs, auxs + node.dim.size());
   if (!form.passes_gradient || !form.backward.value.f) return made;
   for (const Write write : {Write::store, Write::add}) {
     std::vector<Place> d_ins;
@@ -96,6 +97,9 @@ Made run_at(Executor<float>& executor, const GraphStore& graph, NodeId id, std::
     const std::vector<Write> writes(node.arity, write);
     const std::vector<const float*> transposed(node.arity);
     GradientBatch<float> gradients{batch, &d_outs, d_in.data(), writes.data(), transposed.data()};
+    Place d_second = place(noise(node.dim.size() + 1), node.dim.size());
+    float* const d_seconds = d_second.data();
+    if (form.second_result) gradients.d_seconds = &d_seconds;
     form.backward.value.f(gradients);
     for (const Place& p : d_ins) made.gradients.push_back(p.values());
   }

@@ -112,7 +112,7 @@ OpCase cell(unsigned children, bool h, bool c) {
   test.build = [=](const Operand& x) {
     const std::vector<Expression> cells(x.begin(), x.begin() + children);
     const LSTMCellState s = lstm_cell(x[children], cells, 0.5f);
-    return !c ? s.h : !h ? concatenate({s.c}) : concatenate({s.h, s.c, s.c});
+    return !c ? s.h : !h ? s.c * ones(*s.c.pg, {1}) : concatenate({s.h, s.c, s.c});
   };
   test.reference = [=](const Arrays& x) {
     const Array gates = tree_gates(children).reference(Arrays{{x[children]}});
@@ -232,6 +232,24 @@ OpCase gates_of(bool parts, bool masks) {
   return c;
 }
 
+/// Operations on `n` operands of one shape.
+OpCase on_alike(const char* name, std::size_t n) {
+  OpCase c;
+  c.name = name;
+  c.shapes = [=](Shapes& s) {
+    const Dim d = s.any();
+    std::vector<Dim> all;
+    for (std::size_t k = 0; k < n; ++k) {
+      all.push_back(d.single_batch());
+      all.back().bd = s.batch();
+    }
+    return all;
+  };
+  c.bad = bad_shapes(n == 2 ? "{2} {3} | {2} {2,2} | {2X2} {2X3}"
+                            : "{2} {3} {2} | {2} {2} {2,2} | {2X2} {2} {2X3}");
+  return c;
+}
+
 }  // namespace
 
 std::vector<OpCase> recurrent_cases() {
@@ -293,6 +311,21 @@ std::vector<OpCase> recurrent_cases() {
     all.insert(all.end(), {tree_gates(children), tree_cell(children), tree_output(children),
                            cell(children, true, true), cell(children, true, false),
                            cell(children, false, true), cell_of_gates(children)});
+  c = on_alike("gated", 2);
+  c.build = [](const Operand& x) { return gated(x[0], x[1]); };
+  c.reference = [](const Arrays& x) {
+    return zip({x[0], x[1]}, [](const std::vector<double>& v) { return v[0] * sigmoid(v[1]); });
+  };
+  all.push_back(c);
+  c = on_alike("coupled_update", 3);
+  c.build = [](const Operand& x) { return coupled_update(x[0], x[1], x[2]); };
+  c.reference = [](const Arrays& x) {
+    return zip({x[0], x[1], x[2]}, [](const std::vector<double>& v) {
+      const double z = sigmoid(v[0]);
+      return z * std::tanh(v[1]) + (1 - z) * v[2];
+    });
+  };
+  all.push_back(c);
   return all;
 }
 

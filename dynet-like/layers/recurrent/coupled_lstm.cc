@@ -1,9 +1,9 @@
 #include "dynet-like/layers/recurrent/coupled_lstm.h"
 
 #include "dynet-like/layers/support.h"
-#include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/matrix.h"
+#include "dynet-like/ops/recurrent.h"
 
 namespace dynet {
 namespace {
@@ -49,12 +49,11 @@ Expression PeepholeLSTMBuilder::gate(unsigned layer, unsigned gate, const Expres
 void PeepholeLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& state,
                                SourceLocation at) {
   const Expression* before = state.zero ? nullptr : &state.c;
-  const Expression i = logistic(gate(layer, kInput, x, state, before, at), at);
-  const Expression content = tanh(gate(layer, kContent, x, state, nullptr, at), at);
-  Expression c = cmult(i, content, at);
-  if (before) c = sum({c, cmult(1.0f - LocatedExpression(i, at), *before, at)}, at);
-  const Expression o = logistic(gate(layer, kOutput, x, state, &c, at), at);
-  state.h = cmult(o, tanh(c, at), at);
+  const Expression i = gate(layer, kInput, x, state, before, at);
+  const Expression content = gate(layer, kContent, x, state, nullptr, at);
+  const Expression c =
+      before ? coupled_update(i, content, *before, at) : gated(tanh(content, at), i, at);
+  state.h = gated(tanh(c, at), gate(layer, kOutput, x, state, &c, at), at);
   state.c = c;
 }
 

@@ -1,9 +1,9 @@
 #include "dynet-like/layers/recurrent/gru.h"
 
 #include "dynet-like/layers/support.h"
-#include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/matrix.h"
+#include "dynet-like/ops/recurrent.h"
 
 namespace dynet {
 namespace {
@@ -31,14 +31,13 @@ void GRUBuilder::step(unsigned layer, const Expression& x, LayerState& state, So
     const Expression &w = node(layer, k), &u = node(layer, k + 1), &b = node(layer, k + 2);
     return state.zero ? affine_transform({b, w, x}, at) : affine_transform({b, w, x, u, h}, at);
   };
-  const Expression z = logistic(sums(kUpdate, state.h), at);
+  const Expression z = sums(kUpdate, state.h);
   if (state.zero) {
-    state.h = cmult(z, tanh(sums(kCandidate, state.h), at), at);
+    state.h = gated(tanh(sums(kCandidate, state.h), at), z, at);
   } else {
-    const Expression r = logistic(sums(kReset, state.h), at);
-    const Expression content = tanh(sums(kCandidate, cmult(r, state.h, at)), at);
+    const Expression reset = gated(state.h, sums(kReset, state.h), at);
     // No dropout of the carried part: state.c is the previous output without a mask.
-    state.h = sum({cmult(z, content, at), cmult(1.0f - LocatedExpression(z, at), state.c, at)}, at);
+    state.h = coupled_update(z, sums(kCandidate, reset), state.c, at);
   }
   state.c = state.h;
 }

@@ -132,8 +132,8 @@ void VanillaLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& s
                               SourceLocation at) {
   const Expression &wx = node(layer, kWx), &wh = node(layer, kWh), &b = node(layer, kB);
   if (ln_) return normalized_step(layer, x, state, at);
-  const Expression sums = state.zero ? affine_transform({b, wx, x}, at)
-                                     : affine_transform({b, wx, x, wh, state.h}, at);
+  const Expression sums =
+      state.zero ? affine_transform({b, wx, x}, at) : affine_transform({b, wx, x, wh, state.h}, at);
   if (state.zero) state.c = zeros(graph(at), {hidden_dim_}, device(), at);
   const LSTMCellState now = lstm_cell(sums, {state.c}, forget_bias_, at);
   state.h = now.h;
