@@ -21,8 +21,8 @@ DYNET_EACH_ISA(
     DYNET_DECLARE_PAIR(gated);
     /// z tanh(u) + (1 - z) c for z = logistic(s); operands: s, u, c. Scratch: z and tanh(u).
     DYNET_DECLARE_PAIR(coupled_update);
-    /// All of an LSTM step: h as the first result, c as the second; operands: the K cells, and the sums of
-    /// the gates as one operand or as 3 + K. Scratch: c, tanh(c) and the gates.
+    /// All of an LSTM step: h as the first result, c as the second; operands: the K cells, and the
+    /// sums of the gates as one operand or as 3 + K. Scratch: c, tanh(c) and the gates.
     DYNET_DECLARE_PAIR(lstm_cell);
 
 )

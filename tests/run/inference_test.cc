@@ -64,7 +64,8 @@ TEST_CASE("inference has the values of training for requests in any order") {
     for (std::size_t k = 0; k < kept.size(); ++k) {
       const std::size_t i = (k * 7 + seed) % kept.size();
       run.forward(forgotten[i].i);
-      CHECK(same_bits(kept[i].value(), {forgotten[i].dim(), run.value(forgotten[i].i, forgotten[i].result)}));
+      CHECK(same_bits(kept[i].value(),
+                      {forgotten[i].dim(), run.value(forgotten[i].i, forgotten[i].result)}));
     }
   }
 }

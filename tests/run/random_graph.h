@@ -186,8 +186,8 @@ class RandomGraph {
                0.5f;
       case 36: {
         if (below(2)) {  // handles of second results are operands of all other operations
-          const LSTMCellState s = lstm_cell(
-              affine_transform({zeros4(), parameter(g_, m_.gate), x}), {z}, below(2) ? 1.0f : 0.5f);
+          const LSTMCellState s = lstm_cell(affine_transform({zeros4(), parameter(g_, m_.gate), x}),
+                                            {z}, below(2) ? 1.0f : 0.5f);
           return below(2) ? s.h : s.c;
         }
         const Expression gates =

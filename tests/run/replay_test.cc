@@ -53,7 +53,8 @@ struct Counted {
     return Floats(executor.value(e.i, e.result), executor.value(e.i, e.result) + e.dim().size());
   }
   Floats gradient(const Expression& e) {
-    return Floats(executor.gradient(e.i, e.result), executor.gradient(e.i, e.result) + e.dim().size());
+    return Floats(executor.gradient(e.i, e.result),
+                  executor.gradient(e.i, e.result) + e.dim().size());
   }
 };
 
