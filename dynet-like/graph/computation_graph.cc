@@ -59,7 +59,6 @@ void ComputationGraph::backward(const Expression& e, bool full, SourceLocation a
   check_own(state_, e, "backward", at);
   GraphState& s = *state_;
   const Node& n = s.store.nodes[e.i];
-  if (e.result) return backward(add_node(*n.form->second_result, e, {}, at), full, at);
   if (n.dim.size() != 1)
     throw ShapeError("backward: the loss must be one number\n  loss: " + describe(s.store, e.i) +
                          "\n  at " + to_string(at),
@@ -68,7 +67,7 @@ void ComputationGraph::backward(const Expression& e, bool full, SourceLocation a
     throw ArgumentError(
         "backward: the graph is set to inference and keeps no values for it\n  at " + to_string(at),
         at);
-  s.evaluator->backward(e.i, full);
+  s.evaluator->backward(e.i, full, e.result);
 }
 
 void ComputationGraph::invalidate() { state_->evaluator->invalidate(); }

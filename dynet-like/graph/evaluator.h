@@ -21,7 +21,8 @@ class Evaluator {
   virtual void forward(NodeId last) = 0;
   /// Drops all values: the next forward starts over, with new random draws.
   virtual void invalidate() = 0;
-  virtual void backward(NodeId loss, bool full) = 0;
+  /// From a result of a node, which is the loss.
+  virtual void backward(NodeId loss, bool full, std::uint32_t result) = 0;
   /// Value of a result of a node in memory that the host can read.
   virtual T* host_value(NodeId node, std::uint32_t result) = 0;
   /// Gradient of a result of a node in memory that the host can read.

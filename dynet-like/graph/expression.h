@@ -17,7 +17,7 @@ struct GraphState;
 struct Expression {
   ComputationGraph* pg = nullptr;  ///< its graph
   VariableIndex i = 0;             ///< its index in the graph
-  std::uint32_t result = 0;        ///< which result of the node: 0, or 1 of an operation with two
+  std::uint32_t result = 0;        ///< which result of the node; 1: the second one
   std::uint64_t serial = 0;        ///< serial number of its node, unique in `state`
   GraphState* state = nullptr;     ///< outlives the graph, so that stale handles are detected
 
@@ -30,8 +30,9 @@ struct Expression {
   /// until the graph is cleared or destroyed; a later call updates the view behind the reference.
   /// Throws StaleExpressionError, NumericError, OutOfMemoryError.
   const Tensor& value(SourceLocation at = SourceLocation::current()) const;
-  /// The gradient from the last backward pass; zero if the loss does not depend on this node. The
-  /// gradient of a parameter is the sum over this thread's passes since the last update. The
+  /// The gradient from the last backward pass; zero if the loss does not depend on this node. Of an
+  /// operation with two results, such as lstm_cell, each has the gradient through its own users.
+  /// The gradient of a parameter is the sum over this thread's passes since the last update. The
   /// reference lives as long as that of `value`. Throws GradientError if there was no pass, or the
   /// node is newer.
   const Tensor& gradient(SourceLocation at = SourceLocation::current()) const;

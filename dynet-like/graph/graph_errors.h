@@ -13,6 +13,9 @@
 
 namespace dynet {
 
+/// Throws ArgumentError unless a live handle's node has its result.
+void check_result(const std::string& who, const Expression& e, SourceLocation at);
+
 [[noreturn, gnu::cold]] void throw_bad_handle(const std::string& who, const Expression& e,
                                               const GraphState* graph, SourceLocation at);
 [[noreturn, gnu::cold]] void throw_rule_broken(const char* name, const RuleBroken& broken,

@@ -48,6 +48,7 @@ void ComputationGraph::print_graphviz(std::ostream& out) const {
     for (std::size_t k = 0; k < n.arity; ++k) {
       text += "  N" + std::to_string(graph.args_of(n)[k]) + " -> N" + std::to_string(id);
       if (n.arity > 1) text += " [label=\"" + std::to_string(k + 1) + "\"]";
+      if (n.reads_second(k)) text += " [taillabel=\"second\"]";
       text += ";\n";
     }
     out << text;

@@ -17,6 +17,8 @@ namespace dynet {
 inline GraphState& live_state(const Expression& e, const char* who, SourceLocation at) {
   if (!e.state || !e.state->holds(e.i, e.serial)) [[unlikely]]
     throw_bad_handle(std::string(who) + ": the expression", e, nullptr, at);
+  if (e.result) [[unlikely]]
+    check_result(std::string(who) + ": the expression", e, at);
   return *e.state;
 }
 

@@ -284,8 +284,9 @@ std::span<const Layout> Batcher::find_layouts() {
     const OpForm& form = *batch_key(key).form;
     Layout layout(graph_.nodes[batch_key(key).first]);
     layout.in_place = form.reads == Reads::output_in_place;
-    layout.donates = form.kind == Kind::compute && !reads_output(form.reads) &&
-                     s_.user[key] < kSeveral && !(batch_key(key).flags & Node::kReadsPointer);
+    layout.donates = form.kind == Kind::compute && !form.second_result &&
+                     !reads_output(form.reads) && s_.user[key] < kSeveral &&
+                     !(batch_key(key).flags & Node::kReadsPointer);
     s_.layouts.push_back(layout);
   }
   return {s_.layouts.data(), count};

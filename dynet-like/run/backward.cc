@@ -16,8 +16,9 @@ constexpr std::uint8_t kSecondWritten = 4;  // in CapturedGradients::states
 }  // namespace
 
 template <class T>
-void BackwardPass<T>::run(NodeId loss, bool full) {
+void BackwardPass<T>::run(NodeId loss, bool full, std::uint32_t result) {
   full_ = full;
+  result_ = result;
   keeps_all_ = full || repeating_ || devices_.any_on_device();
   covered_ = 0;
   lost_ = incomplete_ = false;
@@ -49,7 +50,7 @@ void BackwardPass<T>::run_steps(NodeId loss) {
   prepare(loss + 1);
   if (gradient_[loss].state == Gradient::none) return;  // a constant: every gradient is zero
   PiecesFor pieces{devices_, loss};
-  const Slot<T> seed = slot(loss, pieces);
+  const Slot<T> seed = result_ ? second_slot(loss, pieces) : slot(loss, pieces);
   backend(loss).fill(seed.g, 1, T(1), seed.adds);
   if (captures_to_) captures_to_->seed = seed.g;
   for (auto s = static_cast<std::uint32_t>(r_.steps.size()); s-- > 0;) {
@@ -188,7 +189,7 @@ GradientBatch<T> BackwardPass<T>::live_batch(const BatchPointers<T>& m, const No
                      d_outs + count,
                      nullptr,
                      nullptr};
-  b.d_seconds = d_seconds;
+  if (graph_.nodes[ids[0]].form->second_result) b.d_seconds = d_seconds;
   scratch.args.clear();
   if (count == 0) return b;
   scratch.writes.resize_uninitialized(arity * count);
@@ -382,7 +383,7 @@ T* BackwardPass<T>::gradient(NodeId id, std::uint32_t result) {
   if (!is_written()) {
     const std::size_t n = graph_.nodes[id].dim.size();
     memory() = devices_.of(id).gradients.template allocate_array<T>(n);
-    const bool constant_loss = id + 1 == covered_ && !lost_ && !result;
+    const bool constant_loss = id + 1 == covered_ && !lost_ && result == result_;
     backend(id).fill(memory(), n, T(constant_loss ? 1 : 0), false);
     backend(id).start();
     if (result)
@@ -409,7 +410,7 @@ void BackwardPass<T>::repeat() {
   const NodeId loss = covered_ - 1;
   repeating_ = true;
   try {
-    run(loss, false);
+    run(loss, false, result_);
   } catch (...) {
     repeating_ = keeps_all_ = false;
     incomplete_ = true;
@@ -460,7 +461,7 @@ bool BackwardPass<T>::addresses_match(CapturedGradients<T>& c, NodeId loss) {
   DeviceContext<T>& here = *devices_.contexts()[0];
   if (c.generation != here.gradients.generation())
     c.misses = kMostMisses;  // the addresses cannot match again
-  return c.complete && c.loss == loss && c.misses < kMostMisses &&
+  return c.complete && c.loss == loss && c.result == result_ && c.misses < kMostMisses &&
          std::all_of(c.slots.begin(), c.slots.end(), [&](const auto& slot) {
            const auto& attr = graph_.attr<ParameterAttr>(graph_.nodes[slot.node]);
            return here.parameters.gradient_of(*attr.parameter) == slot.gradient;
@@ -516,6 +517,7 @@ void BackwardPass<T>::capture(NodeId loss, CapturedGradients<T>& to) {
   run_steps(loss);
   const DeviceContext<T>& here = *devices_.contexts()[0];
   to.loss = loss;
+  to.result = result_;
   to.generation = here.gradients.generation();
   to.end = here.gradients.mark();
   for (NodeId id = 0; id <= loss; ++id)

@@ -25,9 +25,9 @@ class BackwardPass {
                const Recording<T>& recording, Captures<T>& captures)
       : graph_(graph), devices_(devices), settings_(settings), r_(recording), captures_(captures) {}
 
-  /// Starts from d loss / d loss = 1; the loss has a value. Nodes that need no gradient get one
-  /// only with `full`.
-  void run(NodeId loss, bool full);
+  /// Starts from d loss / d loss = 1; the loss, a result of a node, has a value. Nodes that need no
+  /// gradient get one only with `full`.
+  void run(NodeId loss, bool full, std::uint32_t result = 0);
   /// Gradient of a result of a node; zeros if the loss does not depend on it. Throws GradientError
   /// if no pass has covered the node, and for a gradient that was not kept if the parameters have
   /// changed since or the loss was reverted.
@@ -160,6 +160,7 @@ class BackwardPass {
   Captures<T>& captures_;
 
   NodeId covered_ = 0;           // nodes below it were covered by the last pass
+  std::uint32_t result_ = 0;     // of the node that is the loss
   bool full_ = false;            // all nodes get gradients
   bool keeps_all_ = true;        // the gradients of all nodes
   bool lost_ = false;            // gradients of the last pass were dropped when its loss was

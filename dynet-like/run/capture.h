@@ -58,7 +58,8 @@ struct CapturedGradients {
   bool complete = false;
   unsigned misses = kMostMisses;  ///< consecutive passes that could not replay it
   NodeId loss = 0;
-  T* seed = nullptr;  ///< the gradient of the loss
+  std::uint32_t result = 0;  ///< of the loss's node
+  T* seed = nullptr;         ///< the gradient of the loss
   std::uint64_t generation = 0;
   Arena::Mark end;  ///< of the arena of gradients, in this generation
   PodVector<Slot> slots;

@@ -47,9 +47,9 @@ const WindowSizes* Executor<T>::window_sizes() const {
 }
 
 template <class T>
-void Executor<T>::backward(NodeId loss, bool full) {
+void Executor<T>::backward(NodeId loss, bool full, std::uint32_t result) {
   forward(loss);
-  backward_.run(loss, full);
+  backward_.run(loss, full, result);
 }
 
 template <class T>

@@ -37,7 +37,7 @@ class Executor final : public Evaluator<T> {
   /// Drops all values, but not the random draws: the next forward makes the same draws again.
   void rewind();
   /// See BackwardPass.
-  void backward(NodeId loss, bool full = false) override;
+  void backward(NodeId loss, bool full = false, std::uint32_t result = 0) override;
   void truncate(NodeId size) override;
   void clear() override;
   void release() override;

@@ -75,14 +75,15 @@ std::vector<std::size_t> choose_elements(const Target& target, std::size_t most)
 
 class Checker {
  public:
-  Checker(const GraphStore& graph, NodeId loss) : run_(graph), loss_(loss) {}
+  Checker(const GraphStore& graph, const Expression& loss)
+      : run_(graph), loss_(loss.i), result_(loss.result) {}
 
   double loss() {
     run_.rewind();
     run_.forward(loss_);
-    return *run_.value(loss_);
+    return *run_.value(loss_, result_);
   }
-  void backward() { run_.backward(loss_); }
+  void backward() { run_.backward(loss_, false, result_); }
   ParameterAccess<double>::Copy& copy(ParameterStorageBase* p) {
     return run_.parameters().copies().at(p);
   }
@@ -100,6 +101,7 @@ class Checker {
  private:
   Executor<double> run_;
   NodeId loss_;
+  std::uint32_t result_;
 };
 
 double relative_error(double a, double b, double floor) {
@@ -118,7 +120,7 @@ GradientReport check_gradients(const Expression& loss, const GradientCheckOption
     throw ShapeError("check_gradients: the loss must be one number\n  loss: " +
                          describe(graph, loss.i) + "\n  at " + to_string(at),
                      at);
-  Checker checker(graph, loss.i);
+  Checker checker(graph, loss);
   GradientReport report;
   report.loss = checker.loss();
   checker.backward();

@@ -34,11 +34,14 @@ bool masked(const GraphStore& graph, Devices<T>& devices, const Recording<T>& re
     return false;
   const auto args = graph.args_of(n);
   if (args.empty()) return n.form->kind == Kind::compute;
-  return std::any_of(args.begin(), args.end(), [&](NodeId a) {
+  for (std::size_t k = 0; k < args.size(); ++k) {
+    const NodeId a = args[k];
     const std::size_t size = graph.nodes[a].dim.size();
-    const T* const x = devices.of(a).backend.read(recording.value[a], size);
-    return size == 0 || std::any_of(x, x + size, is_masked);
-  });
+    const T* const at = (n.reads_second(k) ? recording.aux : recording.value)[a];
+    const T* const x = devices.of(a).backend.read(at, size);
+    if (size == 0 || std::any_of(x, x + size, is_masked)) return true;
+  }
+  return false;
 }
 
 }  // namespace

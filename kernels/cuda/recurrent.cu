@@ -322,13 +322,18 @@ void h_backward(Queue& q, const GradientBatch<float>& b) {
 }
 
 // The targets of all operands if one kernel can write them; otherwise null. Without additions no
-// two operands share a target.
+// two operands share a target, nor do those of different sizes.
 const Targets* targets_at_once(Queue& q, const GradientBatch<float>& b,
                                const std::vector<GradientTargets>& to) {
+  std::size_t alike = 0;
+  bool adds = false;
   for (std::size_t k = 0; k < b.arity; ++k) {
     if (!own_targets(b, k, to[k])) return nullptr;
-    if (b.arity > 2 && (to[k].first.adds || to[k].first.all_add)) return nullptr;
+    if (b.dim(k).size() != b.dim().size()) continue;
+    ++alike;
+    adds = adds || to[k].first.adds || to[k].first.all_add;
   }
+  if (alike > 1 && adds) return nullptr;
   auto* const targets = q.stage<Targets>(b.arity);
   for (std::size_t k = 0; k < b.arity; ++k) targets[k] = to[k].first;
   return q.on_device(targets);
@@ -402,8 +407,7 @@ void cell_backward(Queue& q, const GradientBatch<float>& b) {
   }
 }
 
-// ------------------------------------------------------------------------------- gated,
-// coupled_update
+// ----------------------------------------------------------------------- gated, coupled_update
 
 void gated_forward(Queue& q, const Batch<float>& b) {
   const std::size_t n = b.dim().batch_size();

@@ -446,6 +446,23 @@ TEST_CASE("the second result of a cell is an operand like any other") {
   g.backward(s.c);
   CHECK(as_vector(s.c.gradient()) == std::vector{1.0f});
   CHECK(as_vector(s.h.gradient()) == std::vector{0.0f});
+  CHECK(check_gradients(s.c).loss == Approx(c));
+  const LSTMCellState constant = lstm_cell(zeros(g, {4}), {zeros(g, {1})});
+  g.backward(constant.c);
+  CHECK(as_vector(constant.c.gradient()) == std::vector{1.0f});
+  CHECK(as_vector(constant.h.gradient()) == std::vector{0.0f});
+  Expression wrong = s.h;
+  wrong.result = 2;
+  CHECK_THROWS_AS(wrong.value(), ArgumentError);
+  wrong = parameter(g, w);
+  wrong.result = 1;
+  CHECK_THROWS_AS(tanh(wrong), ArgumentError);
+  // A minus infinity in a cell masks what reads the cell.
+  g.set_check_validity(true);
+  const float masked = -std::numeric_limits<float>::infinity();
+  const LSTMCellState low = lstm_cell(zeros(g, {4}), {input(g, masked)});
+  CHECK(value(low.c + 1.0f) == std::vector{masked});
+  g.set_check_validity(false);
   const LSTMCellState other = step();
   g.backward(other.h);
   CHECK(as_vector(other.h.gradient()) == std::vector{1.0f});
