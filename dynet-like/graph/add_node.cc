@@ -118,7 +118,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
     const NodeId i = operand(k).i;
     const Node& n = g.nodes[i];
     if (operand(k).result) [[unlikely]] {
-      check_result(std::string(form.name) + ": operand " + std::to_string(k + 1), operand(k), at);
+      check_result(form.name, operand(k), at);
       if (!transfer && !reads_seconds_in_place(form, k))
         return add_over_aliases(s, form, arity, operand, attributes, at);
       seconds |= std::uint32_t{1} << (Node::kFirstSecondBit + k);

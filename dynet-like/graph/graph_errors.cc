@@ -21,11 +21,12 @@ void throw_bad_handle(const std::string& who, const Expression& e, const GraphSt
   throw StaleExpressionError(who + " " + rule + "\n  at " + to_string(at), at);
 }
 
-void check_result(const std::string& who, const Expression& e, SourceLocation at) {
+void check_result(const char* who, const Expression& e, SourceLocation at) {
   const GraphStore& g = e.state->store;
   if (e.result == 1 && g.nodes[e.i].form->second_result) return;
-  throw ArgumentError(who + " has no result " + std::to_string(e.result) +
-                          "\n  expression: " + describe(g, e.i) + "\n  at " + to_string(at),
+  throw ArgumentError(std::string(who) + ": an expression has no result " +
+                          std::to_string(e.result) + "\n  expression: " + describe(g, e.i) +
+                          "\n  at " + to_string(at),
                       at);
 }
 

@@ -14,7 +14,7 @@
 namespace dynet {
 
 /// Throws ArgumentError unless a live handle's node has its result.
-void check_result(const std::string& who, const Expression& e, SourceLocation at);
+void check_result(const char* who, const Expression& e, SourceLocation at);
 
 [[noreturn, gnu::cold]] void throw_bad_handle(const std::string& who, const Expression& e,
                                               const GraphState* graph, SourceLocation at);

@@ -18,7 +18,7 @@ inline GraphState& live_state(const Expression& e, const char* who, SourceLocati
   if (!e.state || !e.state->holds(e.i, e.serial)) [[unlikely]]
     throw_bad_handle(std::string(who) + ": the expression", e, nullptr, at);
   if (e.result) [[unlikely]]
-    check_result(std::string(who) + ": the expression", e, at);
+    check_result(who, e, at);
   return *e.state;
 }
 

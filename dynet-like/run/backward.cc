@@ -9,11 +9,6 @@
 #include "dynet-like/run/numeric_check.h"
 
 namespace dynet {
-namespace {
-
-constexpr std::uint8_t kSecondWritten = 4;  // in CapturedGradients::states
-
-}  // namespace
 
 template <class T>
 void BackwardPass<T>::run(NodeId loss, bool full, std::uint32_t result) {

@@ -93,6 +93,7 @@ class BackwardPass {
     PodVector<NodeId> live, args;
     std::uint32_t batch = 0;
   };
+  static constexpr std::uint8_t kSecondWritten = 4;  // in CapturedGradients::states
   static constexpr std::uint32_t kNoUse = ~std::uint32_t{0};
   static constexpr unsigned kAllNodes = ~0u;
   static constexpr std::size_t kLate = 4;
