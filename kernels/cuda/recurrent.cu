@@ -385,7 +385,8 @@ void cell_backward(Queue& q, const GradientBatch<float>& b) {
   std::vector<GradientTargets> to(b.arity);
   for (std::size_t k = 0; k < b.arity; ++k) to[k] = q.targets(b, k);
   const std::size_t size = b.dim().size(), batch = b.dim().bd;
-  const auto gradients = [&](float* const* p) {
+  const auto gradients = [&](float* const* p) -> TensorArray<const float> {
+    if (std::find(p, p + b.count, nullptr) != p + b.count) return {nullptr, 0, q.send(p, b.count)};
     return q.many(const_cast<const float* const*>(p), b.count, size);
   };
   const StepGradient of{x, scratch_of(q, b, x.at), gradients(b.d_outs), gradients(b.d_seconds)};
