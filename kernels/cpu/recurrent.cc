@@ -7,9 +7,11 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-// Operand k of every node at batch element e; an operand with a batch of one repeats.
+// Operand k of every node at batch element e; an operand with a batch of one repeats. Without a
+// minibatch, its shape is not looked up.
 struct Operand {
-  Operand(const Batch<T>& b, std::size_t k) : step(b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()) {}
+  Operand(const Batch<T>& b, std::size_t k)
+      : step(b.dim().bd == 1 || b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()) {}
   template <class P>
   P* at(P* p, std::size_t e) const {
     return p + e * step;

@@ -19,7 +19,8 @@ struct Elements {
 
 /// View of operand k.
 inline Elements elements(Queue& q, const Batch<float>& b, std::size_t k) {
-  return {q.ins(b, k), b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()};
+  const TensorArray<float> all = q.spaced(b.ins + k * b.count, b.count);
+  return {{all.first, all.step, all.each}, b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()};
 }
 
 /// Gradients of operand k, stored in `p`: the sum of term(node, batch element of the result,

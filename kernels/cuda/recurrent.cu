@@ -152,10 +152,7 @@ struct CellInputs {
 CellInputs inputs_of(Queue& q, const Batch<float>& b) {
   const std::size_t children = b.attr<LstmGatesAttr>().children;
   auto* const all = q.stage<Elements>(b.arity);
-  for (std::size_t k = 0; k < b.arity; ++k) {
-    const TensorArray<float> p = q.spaced(b.ins + k * b.count, b.count);
-    all[k] = {{p.first, p.step, p.each}, b.dim(k).bd == 1 ? 0 : b.dim(k).batch_size()};
-  }
+  for (std::size_t k = 0; k < b.arity; ++k) all[k] = elements(q, b, k);
   const Elements* const sent = q.on_device(all);
   return {{b.dim().batch_size(), children}, sent, sent + children, b.arity > children + 1};
 }

@@ -124,6 +124,15 @@ void bind_lstm(nb::module_& m) {
       "and h = o tanh(c) for the gates of the sums, a list of one {(3+K)H} or of 3 + K times {H} "
       "in\n"
       "the order i, f_k, o, g.");
+  m.def(
+      "gated", [](E x, E gate) { return gated(x, gate, here()); }, "x"_a, "gate"_a,
+      "x logistic(gate), of one shape: a gated linear unit, or a reset gate.");
+  m.def(
+      "coupled_update",
+      [](E gate, E content, E before) { return coupled_update(gate, content, before, here()); },
+      "gate"_a, "content"_a, "before"_a,
+      "z tanh(content) + (1 - z) before for z = logistic(gate), of one shape: the update of a "
+      "GRU.");
 }
 
 }  // namespace

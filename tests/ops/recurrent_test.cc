@@ -444,6 +444,7 @@ TEST_CASE("the second result of a cell is an operand like any other") {
   CHECK(g.size() == size + 1);
   // A loss, and a result that the loss does not depend on.
   g.backward(s.c);
+  CHECK(g.size() == size + 1);
   CHECK(as_vector(s.c.gradient()) == std::vector{1.0f});
   CHECK(as_vector(s.h.gradient()) == std::vector{0.0f});
   CHECK(check_gradients(s.c).loss == Approx(c));
@@ -467,4 +468,21 @@ TEST_CASE("the second result of a cell is an operand like any other") {
   g.backward(other.h);
   CHECK(as_vector(other.h.gradient()) == std::vector{1.0f});
   CHECK(as_vector(other.c.gradient()) == std::vector{0.0f});
+}
+
+TEST_CASE("an operation in place on the cell leaves the cell") {
+  using namespace dynet;
+  ParameterCollection pc;
+  const Parameter p = pc.add_parameters({4});
+  SimpleSGDTrainer trainer(pc, 0.1f);
+  ComputationGraph g;
+  std::vector<Expression> cells, after;
+  for (int k = 0; k < 4; ++k) {
+    cells.push_back(lstm_cell(parameter(g, p), {ones(g, {1})}).c);
+    after.push_back(tanh(cells.back()));
+  }
+  g.backward(sum_elems(sum(after)));
+  const std::vector<float> seen = as_vector(after[1].value());
+  trainer.update();
+  CHECK(std::tanh(as_vector(cells[1].value())[0]) == Approx(seen[0]));
 }

@@ -130,8 +130,8 @@ void VanillaLSTMBuilder::normalized_step(unsigned layer, const Expression& x, La
 
 void VanillaLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& state,
                               SourceLocation at) {
-  const Expression &wx = node(layer, kWx), &wh = node(layer, kWh), &b = node(layer, kB);
   if (ln_) return normalized_step(layer, x, state, at);
+  const Expression &wx = node(layer, kWx), &wh = node(layer, kWh), &b = node(layer, kB);
   const Expression sums =
       state.zero ? affine_transform({b, wx, x}, at) : affine_transform({b, wx, x, wh, state.h}, at);
   if (state.zero) state.c = zeros(graph(at), {hidden_dim_}, device(), at);
