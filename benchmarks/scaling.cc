@@ -89,9 +89,8 @@ std::vector<Case> cases() {
       [](ComputationGraph& g, Model& m, unsigned n) { return products(g, m, n, true, 1); });
   add("affine_transform, n matrices, four sums",
       [](ComputationGraph& g, Model& m, unsigned n) { return products(g, m, n, true, 4); });
-  add("tree_lstm_c", [](ComputationGraph& g, Model& m, unsigned n) {
-    Expressions gates = rows(g, m, n + 3);
-    return squared_norm(tree_lstm_c(rows(g, m, n), tree_lstm_gates(concatenate(gates), n)));
+  add("lstm_cell", [](ComputationGraph& g, Model& m, unsigned n) {
+    return squared_norm(lstm_cell(concatenate(rows(g, m, n + 3)), rows(g, m, n)).h);
   });
   add("n products with one W", [](ComputationGraph& g, Model& m, unsigned n) {
     Expressions losses;

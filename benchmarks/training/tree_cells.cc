@@ -38,11 +38,11 @@ class TreeCells : public Task {
         LSTMCellState& s = states_[j];
         if (node.is_leaf()) {
           const Expression x = lookup(cg, words_, node.word);
-          s = lstm_cell(affine_transform({leaf_bias, leaf, x}), {});
+          s = lstm_step({leaf_bias, leaf, x}, {});
         } else {
           const LSTMCellState& l = states_[static_cast<std::size_t>(node.left)];
           const LSTMCellState& r = states_[static_cast<std::size_t>(node.right)];
-          s = lstm_cell(affine_transform({bias, left, l.h, right, r.h}), {l.c, r.c});
+          s = lstm_step({bias, left, l.h, right, r.h}, {l.c, r.c});
         }
         losses_.push_back(pickneglogsoftmax(output * s.h, node.label));
       }

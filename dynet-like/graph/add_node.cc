@@ -230,13 +230,21 @@ Expression add_node(const OpForm& form, const Expression& x, const Expression& y
 
 Expression add_node(const OpForm& form, std::span<const Expression> operands,
                     const Attributes& attributes, SourceLocation at) {
-  if (operands.empty()) [[unlikely]]
+  return add_node(form, operands, {}, attributes, at);
+}
+
+Expression add_node(const OpForm& form, std::span<const Expression> operands,
+                    std::span<const Expression> more, const Attributes& attributes,
+                    SourceLocation at) {
+  const std::size_t first = operands.size(), arity = first + more.size();
+  if (arity == 0) [[unlikely]]
     throw_no_operand(form.name, at);
-  GraphState& s = state_of_first(form.name, operands[0], at);
-  s.dims.resize(operands.size());
-  return add_checked(
-      s, form, operands.size(), [&](std::size_t k) -> const Expression& { return operands[k]; },
-      s.dims.data(), 0, attributes, at);
+  const auto operand = [&](std::size_t k) -> const Expression& {
+    return k < first ? operands[k] : more[k - first];
+  };
+  GraphState& s = state_of_first(form.name, operand(0), at);
+  s.dims.resize(arity);
+  return add_checked(s, form, arity, operand, s.dims.data(), 0, attributes, at);
 }
 
 Expression add_node(ComputationGraph& graph, const OpForm& form, const Attributes& attributes,

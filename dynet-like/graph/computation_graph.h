@@ -218,6 +218,9 @@ class ComputationGraph {
 /// users.
 Expression add_node(const OpForm& form, Span<const Expression> operands,
                     const Attributes& attributes, SourceLocation at);
+/// The same for operands in two lists.
+Expression add_node(const OpForm& form, Span<const Expression> operands,
+                    Span<const Expression> more, const Attributes& attributes, SourceLocation at);
 Expression add_node(const OpForm& form, const Expression& x, const Attributes& attributes,
                     SourceLocation at);
 Expression add_node(const OpForm& form, const Expression& x, const Expression& y,

@@ -39,7 +39,7 @@ class NodeKindTable {
   /// Cache entry: kind and shape of the last node with this form, operand shapes, flags and batch
   /// attributes.
   struct alignas(64) Recent {
-    static constexpr std::size_t kMostOperands = 6, kMostWords = 4;
+    static constexpr std::size_t kMostOperands = 7, kMostWords = 4;
 
     const OpForm* form;
     Dim (*rule)(const Operands&);  // tells a form from an earlier form at the same address

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,17 +27,20 @@ struct Operands {
   }
 };
 
-/// Terms of a sum of products, as bits; terms from 31 on share the last bit.
+/// Terms of a sum of products, as bits; terms from kLast on share the last bit.
 struct Terms {
+  static constexpr std::size_t kLast = 31;
   std::uint32_t bits = ~std::uint32_t{0};  ///< initially all terms
 
   /// The bit of a term.
   static constexpr std::uint32_t bit(std::size_t part) {
-    return std::uint32_t{1} << (part < 31 ? part : 31);
+    return std::uint32_t{1} << (part < kLast ? part : kLast);
   }
   /// Whether a term is included, and whether all are.
   constexpr bool has(std::size_t part) const { return bits & bit(part); }
   constexpr bool all() const { return bits == ~std::uint32_t{0}; }
+  /// Whether no later step adds terms: then the values are complete.
+  constexpr bool complete() const { return has(kLast); }
 };
 
 /// A batch of nodes that run as one: equal form, operand shapes and batch attributes. `T` is float
@@ -108,6 +112,9 @@ struct GradientBatch : Batch<T> {
   /// Operations with two results only: gradient of the second result of node i. It or `d_outs` is
   /// null for a result that the loss does not depend on.
   T* const* d_seconds = nullptr;
+  /// Operations on a sum of products only (OpForm::sums): gradient of the sum of node i, which the
+  /// step with complete terms stores and the products read.
+  T* const* d_sums = nullptr;
 
   /// Gradient of node i; address of the gradient of operand k of node i, or null if not needed.
   const T* d_out(std::size_t i) const { return d_outs[i]; }
@@ -172,8 +179,9 @@ struct BatchRule {
   std::size_t attribute_bytes;  ///< size of the batch attributes
   const char* why_not;          ///< reason if nodes are never batched
   /// For sums of products: first operand of the pairs (W, x), else kNone. The value is the sum of
-  /// all W x and of the operand before the pairs, if there is one. Terms are added from left to
-  /// right in every batch; the first terms may be added in an earlier step.
+  /// all W x and of the operand before the pairs, if there is one; with OpForm::sums, a function of
+  /// this sum and of the operands before it. Terms are added from left to right in every batch; the
+  /// first terms may be added in an earlier step.
   std::size_t first_pair;
   /// Sizes that may differ within a batch.
   Ragged ragged = {};
@@ -192,19 +200,20 @@ struct BatchRule {
   /// Nodes that share every W and the operand before the pairs run as one product. The gradient of
   /// a shared operand is deferred and computed for all its uses at once. On a device, products W x
   /// of different W may be in one batch, see Node::kOwnMatrix.
-  static constexpr BatchRule products(std::size_t first_pair) {
-    return {true, 0, nullptr, first_pair};
+  static constexpr BatchRule products(std::size_t first_pair, std::size_t attribute_bytes = 0) {
+    return {true, attribute_bytes, nullptr, first_pair};
   }
 
   /// Whether this is a sum of products.
   constexpr bool has_products() const { return first_pair != kNone; }
   /// Whether operand k must be one node for the whole batch, unless nodes have kOwnMatrix.
   constexpr bool shares(std::size_t k) const {
-    return has_products() && (k < first_pair || (k - first_pair) % 2 == 0);
+    return has_products() && (k < first_pair ? k + 1 == first_pair : (k - first_pair) % 2 == 0);
   }
-  /// The term of the sum that contains operand k.
+  /// The term of the sum that contains operand k. Operands before the sum belong to its last step.
   constexpr std::size_t term_of(std::size_t k) const {
-    return k < first_pair ? 0 : first_pair + (k - first_pair) / 2;
+    if (k + 1 < first_pair) return Terms::kLast;
+    return k < first_pair ? 0 : std::min<std::size_t>(first_pair, 1) + (k - first_pair) / 2;
   }
 };
 
@@ -273,6 +282,9 @@ struct OpForm {
   /// Alias of the second result, if there are two, for operands that must be nodes; null if there
   /// is one. Both results have the node's shape; the second one lies at the start of the scratch.
   const OpForm* second_result = nullptr;
+  /// Size of the sum of products from which the value is computed, if it is not the value itself;
+  /// else null. The sum lies in the scratch.
+  AuxRule sums = nullptr;
 };
 
 }  // namespace dynet

@@ -6,8 +6,10 @@
 
 #include "dynet-like/graph/check.h"
 #include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
+#include "dynet-like/ops/matrix.h"
 #include "dynet-like/ops/noise.h"
 #include "dynet-like/ops/selection.h"
 #include "kernels/cpu/matrix.h"
@@ -17,6 +19,8 @@
 
 namespace dynet {
 namespace {
+
+constexpr std::size_t kMostChildren = 2;  // of an LSTM step with its products as one node
 
 // Sums before the gates: an affine transformation with the name of the user's operation.
 const OpForm kGateSums{
@@ -29,58 +33,14 @@ const OpForm kGateSums{
     .backward = DYNET_BACKWARD(cpu::affine_backward),
     .cuda = CudaRule::by(&cuda::kAffine)};
 
-// Operations of an LSTM step; `shape` is the rule of a sequence or of a tree.
-using Shape = Dim (*)(const Operands&);
-
-constexpr OpForm activate_form(const char* name, Shape shape) {
-  return {.name = name,
-          .shape = shape,
-          .batch = BatchRule::each(sizeof(LstmGatesAttr)),
-          .reads = Reads::output_in_place,
-          .aux = no_aux,
-          .forward = DYNET_FORWARD(cpu::lstm_activate_forward),
-          .backward = DYNET_BACKWARD(cpu::lstm_activate_backward),
-          .cuda = CudaRule::by(&cuda::kLstmActivate)};
-}
-constexpr OpForm cell_form(const char* name, Shape shape) {
-  return {.name = name,
-          .shape = shape,
-          .batch = BatchRule::each(),
-          .reads = Reads::inputs,
-          .aux = no_aux,
-          .forward = DYNET_FORWARD(cpu::lstm_c_forward),
-          .backward = DYNET_BACKWARD(cpu::lstm_c_backward),
-          .cuda = CudaRule::by(&cuda::kLstmC)};
-}
-// Scratch: tanh(c), for backward.
-constexpr OpForm output_form(const char* name, Shape shape) {
-  return {.name = name,
-          .shape = shape,
-          .batch = BatchRule::each(),
-          .reads = Reads::inputs,
-          .aux = [](const GraphStore&, const Node& n) { return n.dim.size(); },
-          .forward = DYNET_FORWARD(cpu::lstm_h_forward),
-          .backward = DYNET_BACKWARD(cpu::lstm_h_backward),
-          .cuda = CudaRule::by(&cuda::kLstmH)};
-}
-
-Dim cell_shape(const Operands& x) { return shape::lstm_cell(x[0], x[1]); }
-Dim tree_gates_shape(const Operands& x) {
-  return shape::tree_gates(x[0], x.as<LstmGatesAttr>().children);
-}
-Dim tree_cell_shape(const Operands& x) {
-  const std::size_t children = x.dims.size() - 1;
-  return shape::tree_cell(x.dims.first(children), x[children]);
-}
-
-const OpForm kActivate =
-    activate_form("vanilla_lstm_gates", [](const Operands& x) { return shape::lstm_gates(x[0]); });
-const OpForm kCell = cell_form("vanilla_lstm_c", cell_shape);
-const OpForm kOutput = output_form("vanilla_lstm_h", cell_shape);
-const OpForm kTreeActivate = activate_form("tree_lstm_gates", tree_gates_shape);
-const OpForm kTreeCell = cell_form("tree_lstm_c", tree_cell_shape);
-const OpForm kTreeOutput =
-    output_form("tree_lstm_h", [](const Operands& x) { return shape::tree_output(x[0], x[1]); });
+const OpForm kActivate{.name = "vanilla_lstm_gates",
+                       .shape = [](const Operands& x) { return shape::lstm_gates(x[0]); },
+                       .batch = BatchRule::each(sizeof(LstmGatesAttr)),
+                       .reads = Reads::output_in_place,
+                       .aux = no_aux,
+                       .forward = DYNET_FORWARD(cpu::lstm_activate_forward),
+                       .backward = DYNET_BACKWARD(cpu::lstm_activate_backward),
+                       .cuda = CudaRule::by(&cuda::kLstmActivate)};
 
 const OpForm kSecondResult{.name = "lstm_cell",
                            .kind = Kind::alias,
@@ -91,19 +51,49 @@ const OpForm kSecondResult{.name = "lstm_cell",
                            .forward = kNoForward,
                            .backward = DYNET_BACKWARD(cpu::alias_backward),
                            .cuda = CudaRule::by(&cuda::kAlias)};
+
 // Scratch: c, tanh(c) and the gates.
+std::size_t cell_scratch(const GraphStore& graph, const Node& n) {
+  return (5 + graph.attr<LstmGatesAttr>(n).children) * n.dim.size();
+}
 const OpForm kLstmCell{
     .name = "lstm_cell",
     .shape =
-        [](const Operands& x) { return shape::lstm_step(x.dims, x.as<LstmGatesAttr>().children); },
+        [](const Operands& x) { return shape::lstm_cell(x.dims, x.as<LstmGatesAttr>().children); },
     .batch = BatchRule::each(sizeof(LstmGatesAttr)),
     .reads = Reads::inputs,
-    .aux = [](const GraphStore& graph,
-              const Node& n) { return (5 + graph.attr<LstmGatesAttr>(n).children) * n.dim.size(); },
+    .aux = cell_scratch,
     .forward = DYNET_FORWARD(cpu::lstm_cell_forward),
     .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
     .cuda = CudaRule::by(&cuda::kLstmCell),
     .second_result = &kSecondResult};
+
+// The operands are the cells, then those of the sums.
+Dim step_shape(shape::Dims xs, std::size_t children) {
+  const Dim sums = shape::affine(xs.subspan(children));
+  std::vector<const Dim*> all(xs.begin(), xs.begin() + static_cast<std::ptrdiff_t>(children));
+  all.push_back(&sums);
+  return shape::lstm_cell(all, children);
+}
+
+// The sums lie where the gates will.
+constexpr OpForm step_form(std::size_t children) {
+  return {
+      .name = "lstm_step",
+      .shape = [](const Operands& x) { return step_shape(x.dims, x.as<LstmGatesAttr>().children); },
+      .batch = BatchRule::products(children + 1, sizeof(LstmGatesAttr)),
+      .reads = Reads::inputs,
+      .aux = cell_scratch,
+      .forward = DYNET_FORWARD(cpu::lstm_step_forward),
+      .backward = DYNET_BACKWARD(cpu::lstm_step_backward),
+      .cuda = CudaRule::by(&cuda::kLstmStep),
+      .second_result = &kSecondResult,
+      .sums =
+          [](const GraphStore& graph, const Node& n) {
+            return (3 + graph.attr<LstmGatesAttr>(n).children) * n.dim.size();
+          }};
+}
+const OpForm kSteps[kMostChildren + 1] = {step_form(0), step_form(1), step_form(2)};  // by children
 
 const OpForm kGated{.name = "gated",
                     .shape = [](const Operands& x) { return shape::same(x.dims); },
@@ -141,50 +131,48 @@ void check_gates(const char* name, std::vector<Expression> operands,
       name, operands, [&](shape::Dims xs) { return gates_of_parts(xs, masked); }, at);
 }
 
-// The operands are the cells, then the gates or sums.
-Expression add_cell(const OpForm& form, std::span<const Expression> cells, const Expression& gates,
-                    const Attributes& attributes, SourceLocation at) {
-  switch (cells.size()) {
-    case 0:
-      return add_node(form, gates, attributes, at);
-    case 1:
-      return add_node(form, cells[0], gates, attributes, at);
-    case 2: {
-      const Expression operands[] = {cells[0], cells[1], gates};
-      return add_node(form, operands, attributes, at);
-    }
-    default: {
-      std::vector<Expression> operands(cells.begin(), cells.end());
-      operands.push_back(gates);
-      return add_node(form, operands, attributes, at);
-    }
+// Parts of checked gates {4H}.
+struct Gates {
+  Gates(const char* name, const Expression& cell, const Expression& gates, SourceLocation source)
+      : all(gates), at(source) {
+    check_operands(
+        name, {cell, gates}, [](shape::Dims x) { return shape::lstm_cell(*x[0], *x[1]); }, at);
   }
-}
+  Expression operator()(unsigned k) const {
+    const unsigned h = all.dim().rows() / 4;
+    return pick_range(all, k * h, (k + 1) * h, 0, at);
+  }
+  Expression all;
+  SourceLocation at;
+};
 
-LSTMCellState states_of(const Expression& h) {
+// The operands are the cells, then the sums or those of a sum.
+LSTMCellState add_cell(const OpForm& form, std::span<const Expression> cells,
+                       std::span<const Expression> sums, float forget_bias, SourceLocation at) {
+  const Expression h = add_node(form, cells, sums, LstmGatesAttr{forget_bias, cells.size()}, at);
   LSTMCellState s{h, h};
   s.c.result = 1;
   return s;
 }
 
-// A cell from a sum for each gate.
-LSTMCellState cell_of_gates(std::span<const Expression> sums, std::span<const Expression> cells,
-                            float forget_bias, SourceLocation at) {
-  std::array<Expression, 9> few;
-  std::vector<Expression> many;
-  const std::size_t n = sums.size() + cells.size();
-  if (n > few.size()) many.resize(n);
-  const std::span<Expression> operands = many.empty() ? std::span(few).first(n) : std::span(many);
-  std::copy(sums.begin(), sums.end(), std::copy(cells.begin(), cells.end(), operands.begin()));
-  return states_of(add_node(kLstmCell, operands, LstmGatesAttr{forget_bias, cells.size()}, at));
+LSTMCellState step_of(std::span<const Expression> sums, std::span<const Expression> cells,
+                      float forget_bias, SourceLocation at) {
+  if (cells.size() <= kMostChildren)
+    return add_cell(kSteps[cells.size()], cells, sums, forget_bias, at);
+  std::vector<Expression> all(cells.begin(), cells.end());
+  all.insert(all.end(), sums.begin(), sums.end());
+  check_operands(
+      "lstm_step", all, [&](shape::Dims xs) { return step_shape(xs, cells.size()); }, at);
+  const Expression sum = affine_transform({sums.begin(), sums.end()}, at);
+  return add_cell(kLstmCell, cells, {&sum, 1}, forget_bias, at);
 }
 
 }  // namespace
 
 OpFamily recurrent_ops() {
-  static constexpr const OpForm* kAll[] = {&kGateSums,     &kActivate, &kCell,         &kOutput,
-                                           &kTreeActivate, &kTreeCell, &kTreeOutput,   &kLstmCell,
-                                           &kSecondResult, &kGated,    &kCoupledUpdate};
+  static constexpr const OpForm* kAll[] = {&kGateSums,     &kActivate, &kLstmCell,
+                                           &kSecondResult, &kSteps[0], &kSteps[1],
+                                           &kSteps[2],     &kGated,    &kCoupledUpdate};
   return kAll;
 }
 
@@ -244,51 +232,51 @@ Expression vanilla_lstm_gates(const Expression& sums, float forget_bias, SourceL
 }
 
 Expression vanilla_lstm_c(const Expression& c_tm1, const Expression& gates_t, SourceLocation at) {
-  return add_node(kCell, c_tm1, gates_t, {}, at);
+  const Gates gates("vanilla_lstm_c", c_tm1, gates_t, at);
+  return sum({cmult(gates(0), gates(3), at), cmult(gates(1), c_tm1, at)}, at);
 }
 
 Expression vanilla_lstm_h(const Expression& c_t, const Expression& gates_t, SourceLocation at) {
-  return add_node(kOutput, c_t, gates_t, {}, at);
+  const Gates gates("vanilla_lstm_h", c_t, gates_t, at);
+  return cmult(gates(2), tanh(c_t, at), at);
 }
 
-Expression tree_lstm_gates(const Expression& sums, unsigned children, float forget_bias,
-                           SourceLocation at) {
-  return add_node(kTreeActivate, sums, LstmGatesAttr{forget_bias, children}, at);
+namespace {
+std::span<const Expression> span_of(std::initializer_list<Expression> xs) {
+  return {xs.begin(), xs.size()};
 }
-
-Expression tree_lstm_c(std::initializer_list<Expression> cells, const Expression& gates,
-                       SourceLocation at) {
-  return add_cell(kTreeCell, {cells.begin(), cells.size()}, gates, {}, at);
-}
-Expression tree_lstm_c(const std::vector<Expression>& cells, const Expression& gates,
-                       SourceLocation at) {
-  return add_cell(kTreeCell, cells, gates, {}, at);
-}
-
-Expression tree_lstm_h(const Expression& c, const Expression& gates, SourceLocation at) {
-  return add_node(kTreeOutput, c, gates, {}, at);
-}
+}  // namespace
 
 LSTMCellState lstm_cell(const Expression& sums, std::initializer_list<Expression> cells,
                         float forget_bias, SourceLocation at) {
-  const LstmGatesAttr attr{forget_bias, cells.size()};
-  return states_of(add_cell(kLstmCell, {cells.begin(), cells.size()}, sums, attr, at));
+  return add_cell(kLstmCell, span_of(cells), {&sums, 1}, forget_bias, at);
 }
 
 LSTMCellState lstm_cell(const Expression& sums, const std::vector<Expression>& cells,
                         float forget_bias, SourceLocation at) {
-  return states_of(add_cell(kLstmCell, cells, sums, LstmGatesAttr{forget_bias, cells.size()}, at));
+  return add_cell(kLstmCell, cells, {&sums, 1}, forget_bias, at);
 }
 
 LSTMCellState lstm_cell(std::initializer_list<Expression> sums,
                         std::initializer_list<Expression> cells, float forget_bias,
                         SourceLocation at) {
-  return cell_of_gates({sums.begin(), sums.size()}, {cells.begin(), cells.size()}, forget_bias, at);
+  return add_cell(kLstmCell, span_of(cells), span_of(sums), forget_bias, at);
 }
 
 LSTMCellState lstm_cell(const std::vector<Expression>& sums, const std::vector<Expression>& cells,
                         float forget_bias, SourceLocation at) {
-  return cell_of_gates(sums, cells, forget_bias, at);
+  return add_cell(kLstmCell, cells, sums, forget_bias, at);
+}
+
+LSTMCellState lstm_step(std::initializer_list<Expression> sums,
+                        std::initializer_list<Expression> cells, float forget_bias,
+                        SourceLocation at) {
+  return step_of(span_of(sums), span_of(cells), forget_bias, at);
+}
+
+LSTMCellState lstm_step(const std::vector<Expression>& sums, const std::vector<Expression>& cells,
+                        float forget_bias, SourceLocation at) {
+  return step_of(sums, cells, forget_bias, at);
 }
 
 Expression gated(const Expression& x, const Expression& gate, SourceLocation at) {

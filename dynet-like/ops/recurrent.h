@@ -52,33 +52,15 @@ Expression vanilla_lstm_c(const Expression& c_tm1, const Expression& gates_t,
 Expression vanilla_lstm_h(const Expression& c_t, const Expression& gates_t,
                           SourceLocation at = SourceLocation::current());
 
-// Parts of a tree-LSTM node (Tai, Socher, Manning 2015) with any number K of children. Gates are
-// stacked in a vector {(3+K)H}: input i, a forget gate f_k for each child, output o, new content g.
-// With K = 1 these are the operations above. Errors: ShapeError.
-
-/// i, f_k, o = logistic(.), g = tanh(.) of precomputed sums {(3+K)H}; `forget_bias` is added to the
-/// sums of the f_k. The result is {(3+K)H}.
-Expression tree_lstm_gates(const Expression& sums, unsigned children, float forget_bias = 0.0f,
-                           SourceLocation at = SourceLocation::current());
-/// c = i g + sum_k f_k c_k: the cells {H} of K children and gates {(3+K)H} give {H}; batch sizes
-/// are equal or one.
-Expression tree_lstm_c(std::initializer_list<Expression> cells, const Expression& gates,
-                       SourceLocation at = SourceLocation::current());
-Expression tree_lstm_c(const std::vector<Expression>& cells, const Expression& gates,
-                       SourceLocation at = SourceLocation::current());
-/// h = o tanh(c): cell {H} and gates {(3+K)H} give {H}; batch sizes are equal or one.
-Expression tree_lstm_h(const Expression& c, const Expression& gates,
-                       SourceLocation at = SourceLocation::current());
-
 /// Output and cell of an LSTM.
 struct LSTMCellState {
   Expression h, c;
 };
-/// All of a step of an LSTM with K predecessors, one in a sequence, as one node with two results:
-/// c = i g + sum_k f_k c_k and h = o tanh(c) for the gates of precomputed sums {(3+K)H}, in the
-/// order i, f_k, o, g; `forget_bias` is added to the sums of the f_k. Cells {H} and sums give {H}
-/// each; batch sizes are equal or one. `sums` may also be a list with the sum {H} of each gate. The
-/// same values as those of the separate operations, from fewer nodes.
+/// A step of an LSTM with K predecessors, one in a sequence, any number in a tree (Tai, Socher,
+/// Manning 2015), as one node with two results: c = i g + sum_k f_k c_k and h = o tanh(c) for the
+/// gates i, f_k, o = logistic(.), g = tanh(.) of precomputed sums {(3+K)H}, in this order;
+/// `forget_bias` is added to the sums of the f_k. Cells {H} and sums give {H} each; batch sizes are
+/// equal or one. `sums` may also be a list with the sum {H} of each gate.
 LSTMCellState lstm_cell(const Expression& sums, std::initializer_list<Expression> cells,
                         float forget_bias = 0.0f, SourceLocation at = SourceLocation::current());
 LSTMCellState lstm_cell(const Expression& sums, const std::vector<Expression>& cells,
@@ -87,6 +69,14 @@ LSTMCellState lstm_cell(std::initializer_list<Expression> sums,
                         std::initializer_list<Expression> cells, float forget_bias = 0.0f,
                         SourceLocation at = SourceLocation::current());
 LSTMCellState lstm_cell(const std::vector<Expression>& sums, const std::vector<Expression>& cells,
+                        float forget_bias = 0.0f, SourceLocation at = SourceLocation::current());
+
+/// lstm_cell(affine_transform(sums), cells, forget_bias), with the same values, as one node: `sums`
+/// are b, W_1, x_1, W_2, x_2, ...
+LSTMCellState lstm_step(std::initializer_list<Expression> sums,
+                        std::initializer_list<Expression> cells, float forget_bias = 0.0f,
+                        SourceLocation at = SourceLocation::current());
+LSTMCellState lstm_step(const std::vector<Expression>& sums, const std::vector<Expression>& cells,
                         float forget_bias = 0.0f, SourceLocation at = SourceLocation::current());
 
 /// x logistic(gate): a gated linear unit (Dauphin, Fan, Auli, Grangier 2017), or a reset gate. Both

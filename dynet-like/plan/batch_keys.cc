@@ -30,10 +30,8 @@ bool same_shapes(const GraphStore& graph, const Ragged& ragged, std::span<const 
 // equal shapes.
 bool same_operands(const GraphStore& graph, const Node& n, const BatchKey& s) {
   const NodeId *x = graph.args.data() + n.first_arg, *y = graph.args.data() + s.args;
-  bool same = true;
-  std::uint32_t k = 0;
-  for (; k < s.shared; ++k) same &= x[k] == y[k];
-  for (k = s.first_matrix; k < s.arity; k += 2) same &= x[k] == y[k];
+  bool same = s.bias == kNoIndex || x[s.bias] == y[s.bias];
+  for (std::uint32_t k = s.first_matrix; k < s.arity; k += 2) same &= x[k] == y[k];
   return same && (s.arity <= NodeKindTable::kMostOperands ||
                   same_shapes(graph, n.form->batch.value.ragged, {x, s.arity}, y));
 }
@@ -76,8 +74,11 @@ void BatchKeys::assign(const GraphStore& graph, NodeId begin, NodeId end,
     first_arg[i] = n.first_arg;
     std::uint32_t key = latest_[kinds[i]];
     if (key == kNoIndex || all[key].compares) {
-      // Products of one kind often alternate between matrices: the first operand selects a guess.
-      std::uint32_t& guess = guesses_[n.arity ? graph.args[n.first_arg] % guesses_.size() : 0];
+      // Products of one kind often alternate between matrices: the first operand that a batch
+      // shares selects a guess.
+      const std::uint32_t shared = key == kNoIndex || all[key].bias == kNoIndex ? 0 : all[key].bias;
+      const std::size_t chosen = n.arity ? graph.args[n.first_arg + shared] % guesses_.size() : 0;
+      std::uint32_t& guess = guesses_[chosen];
       key = guess;
       if (key == kNoIndex || all[key].kind != kinds[i] || !same_operands(graph, n, all[key]))
         guess = latest_[kinds[i]] = key = find(graph, begin + i);
@@ -143,7 +144,7 @@ std::uint32_t BatchKeys::add(const GraphStore& graph, NodeId id) {
                  .count = 0,
                  .arity = n.arity,
                  .args = n.first_arg,
-                 .shared = shares ? first_pair : 0,
+                 .bias = shares ? first_pair - 1 : kNoIndex,  // kNoIndex if there is no bias
                  .first_matrix = shares ? first_pair : n.arity,
                  .edge = kNoIndex,
                  .first_pair = first_pair,

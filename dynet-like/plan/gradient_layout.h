@@ -14,6 +14,7 @@ struct GradientLayout {
 
   PodVector<std::uint64_t> offset;  ///< by node: elements from the start of its device's block
   PodVector<std::uint64_t> second;  ///< the same of second results; empty if there are none
+  PodVector<std::uint64_t> sums;    ///< the same of OpForm::sums
   PodVector<std::uint64_t> extent;  ///< by device: elements of the block
 };
 

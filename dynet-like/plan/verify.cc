@@ -213,10 +213,12 @@ void PlanVerifier::verify(const GraphStore& graph, std::span<const bool> wanted,
         fail(graph, id, "lacks its gradient, or has one");
       if (wanted[id] && !pieces_.emplace(at, Piece{at + n.dim.size(), id}).second)
         fail(graph, id, "has the gradient of another");
-      if (!n.form->second_result || !wanted[id]) continue;
-      const std::uint64_t second = layout.second[id];
-      if (!pieces_.emplace(second, Piece{second + n.dim.size(), id}).second)
-        fail(graph, id, "has the second gradient of another");
+      const auto other = [&](std::uint64_t from, std::uint64_t size) {
+        if (!pieces_.emplace(from, Piece{from + size, id}).second)
+          fail(graph, id, "has the second gradient of another");
+      };
+      if (n.form->second_result && wanted[id]) other(layout.second[id], n.dim.size());
+      if (n.form->sums && wanted[id]) other(layout.sums[id], n.form->sums(graph, n));
     }
     std::uint64_t end = 0;
     for (const auto& [at, piece] : pieces_) {

@@ -5,17 +5,26 @@
 #include "dynet-like/plan/memory.h"
 
 namespace dynet {
+namespace {
+
+// Elements of the value of a node, and of the sum that it computes first.
+std::size_t elements_of(const GraphStore& graph, const Node& n) {
+  return n.dim.size() + (n.form->sums ? n.form->sums(graph, n) : 0);
+}
+
+}  // namespace
 
 Windows::Windows(const GraphStore& graph, NodeId begin, NodeId end, const WindowSizes& sizes)
     : graph_(graph), end_(end), sizes_(sizes) {
   large_ = end - begin >= sizes.large_nodes;
   if (large_) return;
   std::size_t most = 0;  // upper bound of `sum`, without has_memory
-  for (NodeId id = begin; id < end && most < sizes.large; ++id) most += graph.nodes[id].dim.size();
+  for (NodeId id = begin; id < end && most < sizes.large; ++id)
+    most += elements_of(graph, graph.nodes[id]);
   if (most < sizes.large) return;
   std::size_t sum = 0;
   for (NodeId id = begin; id < end && !large_; ++id) {
-    if (has_memory(graph.nodes[id])) sum += graph.nodes[id].dim.size();
+    if (has_memory(graph.nodes[id])) sum += elements_of(graph, graph.nodes[id]);
     large_ = sum >= sizes.large;
   }
 }
@@ -26,7 +35,7 @@ NodeId Windows::end_of(NodeId begin) {
   std::size_t sum = 0;
   NodeId first = end_, last = end_;
   for (NodeId id = begin; id < end_; ++id) {
-    if (has_memory(graph_.nodes[id])) sum += graph_.nodes[id].dim.size();
+    if (has_memory(graph_.nodes[id])) sum += elements_of(graph_, graph_.nodes[id]);
     const std::size_t count = id + 1 - begin;
     if ((sum > elements || count >= nodes) && first == end_) first = id + 1;
     if (sum > elements + elements / 4 || count > nodes + nodes / 4) last = std::min(last, id);

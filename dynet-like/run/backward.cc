@@ -71,6 +71,7 @@ void BackwardPass<T>::prepare(NodeId size) {
   uses_.clear();
   late_steps_ = 0;
   computed_wait_ = 0;
+  sums_.resize_uninitialized(size);
   gradient_.resize_uninitialized(size);
   for (NodeId id = 0; id < size; ++id) {
     const Node& n = graph_.nodes[id];
@@ -119,6 +120,8 @@ void BackwardPass<T>::lay_out(NodeId size) {
   for (NodeId id = 0; id < layout_.second.size(); ++id)
     if (layout_.second[id] != GradientLayout::kNoMemory)
       gradient_[id].second = block(id) + layout_.second[id];
+  for (NodeId id = 0; id < layout_.sums.size(); ++id)
+    if (layout_.sums[id] != GradientLayout::kNoMemory) sums_[id] = block(id) + layout_.sums[id];
 }
 
 // Gradient of a parameter at its first write in a pass.
@@ -139,6 +142,8 @@ void BackwardPass<T>::release_gradient(NodeId id, PiecesFor& pieces) {
   if (--g.readers > 0 || g.in_buffer) return;
   if (g.memory) pieces().give_back(std::exchange(g.memory, nullptr));
   if (g.second) pieces().give_back(std::exchange(g.second, nullptr));
+  if (const Node& n = graph_.nodes[id]; n.form->sums) [[unlikely]]
+    devices_.of(id).pool.of(n.form->sums(graph_, n)).give_back(sums_[id]);
 }
 
 // Releases the gradients of a step. On a device, which may fuse consecutive steps, those of a step
@@ -225,6 +230,19 @@ void BackwardPass<T>::reuse_gradients(const GradientBatch<T>& b, const NodeId* a
   }
 }
 
+// Gradients of the sums that the nodes of a step compute first. They are allocated in the step that
+// completes the values, which comes first.
+template <class T>
+T* const* BackwardPass<T>::sums_of(const Step& step, const GradientBatch<T>& b) {
+  if (!keeps_all_ && step.terms.complete()) {
+    auto pieces = devices_.of(b.ids[0]).pool.of(b.node(0).form->sums(graph_, b.node(0)));
+    for (std::size_t i = 0; i < b.count; ++i) sums_[b.ids[i]] = pieces.take();
+  }
+  scratch_.sums.clear();
+  for (std::size_t i = 0; i < b.count; ++i) scratch_.sums.push_back(sums_[b.ids[i]]);
+  return scratch_.sums.data();
+}
+
 // Finds the addresses of the gradients of operands, in the order in which the kernel writes:
 // operand by operand, node by node. Returns whether there are any.
 template <class T>
@@ -289,7 +307,9 @@ void BackwardPass<T>::run_step(const Step& step, const BatchPointers<T>& m, cons
   GradientBatch<T> b = live_batch(m, ids);
   if (b.count == 0) return;
   const NodeId* const args = scratch.args.empty() ? m.args : scratch.args.data();
-  if (!find_targets(b, step, args)) return;
+  b.terms = step.terms;
+  if (form.sums) b.d_sums = sums_of(step, b);
+  if (!find_targets(b, step, args) && !(form.sums && step.terms.complete())) return;
 
   T** const d_ins = scratch.handed.data() + b.count;
   if (const BatchRule& rule = form.batch.value; rule.has_products()) {
@@ -439,156 +459,6 @@ void BackwardPass<T>::release() {
   wanted_ = {};
   blocks_ = {};
   uses_ = {};
-}
-
-// The rest replays a backward pass over memory at the addresses of an earlier one, see
-// CapturedGradients.
-
-// Capture for this pass, complete or not; null if the pass cannot be captured.
-template <class T>
-CapturedGradients<T>* BackwardPass<T>::captured() const {
-  Capture<T>* const last = captures_.last();
-  return last && !keeps_all_ && !settings_.check ? &last->gradients : nullptr;
-}
-
-template <class T>
-bool BackwardPass<T>::addresses_match(CapturedGradients<T>& c, NodeId loss) {
-  DeviceContext<T>& here = *devices_.contexts()[0];
-  if (c.generation != here.gradients.generation())
-    c.misses = kMostMisses;  // the addresses cannot match again
-  return c.complete && c.loss == loss && c.result == result_ && c.misses < kMostMisses &&
-         std::all_of(c.slots.begin(), c.slots.end(), [&](const auto& slot) {
-           const auto& attr = graph_.attr<ParameterAttr>(graph_.nodes[slot.node]);
-           return here.parameters.gradient_of(*attr.parameter) == slot.gradient;
-         });
-}
-
-template <class T>
-void BackwardPass<T>::replay(CapturedGradients<T>& c) {
-  DeviceContext<T>& here = *devices_.contexts()[0];
-  here.gradients.rewind(c.end);
-  c.misses = 0;
-  for (const auto& slot : c.slots) {
-    const auto& attr = graph_.attr<ParameterAttr>(graph_.nodes[slot.node]);
-    *slot.write = here.parameters.use(*attr.parameter).adds ? Write::add : Write::store;
-  }
-  for (const MovingPointer<T>& m : c.moving) *m.where = r_.value[m.node];
-  here.backend.fill(c.seed, 1, T(1), false);
-  for (const CapturedCall<T>& call : c.calls) {
-    settings_.check_interrupt();
-    switch (call.kind) {
-      case CapturedCall<T>::kernel: {
-        GradientBatch<T> b{{graph_, call.ids, call.count, call.arity, call.outs, call.ins,
-                            call.auxs, settings_.run},
-                           call.d_outs,
-                           call.d_ins,
-                           call.writes,
-                           call.transposed};
-        b.first = call.first;
-        b.end = call.end;
-        b.d_seconds = call.d_seconds;
-        here.backend.backward(*call.form, b);
-        break;
-      }
-      case CapturedCall<T>::transpose:
-        transposes_.make(call.ids[0], call.d_outs[0]);
-        break;
-      case CapturedCall<T>::rows:
-        scatter_rows(call.count, call.ids, call.d_outs, call.auxs);
-    }
-  }
-  replayed_ = &c;
-  ++captures_.backward_replays;
-}
-
-template <class T>
-void BackwardPass<T>::capture(NodeId loss, CapturedGradients<T>& to) {
-  struct Capturing {  // until the end, or an error
-    CapturedGradients<T>*& to;
-    ~Capturing() { to = nullptr; }
-  } const capturing{captures_to_};
-  to.clear();
-  captures_to_ = &to;
-  run_steps(loss);
-  const DeviceContext<T>& here = *devices_.contexts()[0];
-  to.loss = loss;
-  to.result = result_;
-  to.generation = here.gradients.generation();
-  to.end = here.gradients.mark();
-  for (NodeId id = 0; id <= loss; ++id)
-    to.states.push_back(static_cast<std::uint8_t>(gradient_[id].state |
-                                                  gradient_[id].second_written * kSecondWritten));
-  // A loss alone has no calls; every slot must have been written by a captured call.
-  to.complete = !to.calls.empty() && std::all_of(to.slots.begin(), to.slots.end(),
-                                                 [](const auto& slot) { return slot.write; });
-}
-
-// A call that was made just now. `recorded`: outs, ins and auxs are the recording's own lists,
-// which stay. Operands that the kernel got are args[k * count + i].
-template <class T>
-void BackwardPass<T>::capture_call(const OpForm& form, const GradientBatch<T>& b, bool recorded,
-                                   const NodeId* args) {
-  capture_transposes(b, args);
-  CapturedGradients<T>& to = *captures_to_;
-  const std::size_t all = b.arity * b.count;
-  // Operands of the call; for one operand of a sum of products also the operand behind it.
-  const std::size_t first = b.first * b.count;
-  const std::size_t end = std::min(b.end == b.first + 1 ? b.end + 1 : b.end, b.arity) * b.count;
-  Write* const writes = to.copy(b.writes, all);
-  T** const outs = recorded ? nullptr : to.copy(b.outs, b.count);
-  T** const ins = recorded ? nullptr : to.copy(b.ins, all);
-  T* const* const auxs = recorded || !b.auxs ? b.auxs : to.copy(b.auxs, b.count);
-  if (!recorded) {
-    for (std::size_t i = first; i < end; ++i)
-      if (captures_.moves(args[i])) to.moving.push_back({ins + i, args[i]});
-  }
-  for (auto& slot : to.slots)
-    for (std::size_t i = first; i < end && !slot.write; ++i)
-      if (b.d_ins[i] && args[i] == slot.node) slot.write = writes + i;
-  to.calls.push_back(
-      {CapturedCall<T>::kernel, static_cast<std::uint32_t>(b.count),
-       static_cast<std::uint32_t>(b.arity), &form, to.copy(b.ids, b.count),
-       recorded ? b.outs : outs, recorded ? b.ins : ins, auxs, to.copy(b.d_outs, b.count),
-       b.d_seconds ? to.copy(b.d_seconds, b.count) : nullptr, to.copy(b.d_ins, all), writes,
-       b.transposed ? to.copy(b.transposed, b.arity) : nullptr, b.first, b.end});
-}
-
-// Captures the transposes that no earlier call has used.
-template <class T>
-void BackwardPass<T>::capture_transposes(const GradientBatch<T>& b, const NodeId* args) {
-  CapturedGradients<T>& to = *captures_to_;
-  for (std::size_t k = 0; b.transposed && k < b.arity; ++k) {
-    if (!b.transposed[k]) continue;
-    const bool known = std::any_of(to.calls.begin(), to.calls.end(), [&](const auto& call) {
-      return call.kind == CapturedCall<T>::transpose && call.d_outs[0] == b.transposed[k];
-    });
-    if (known) continue;
-    CapturedCall<T> call{};
-    call.kind = CapturedCall<T>::transpose;
-    call.ids = to.copy(args + k * b.count, 1);
-    T* const memory = const_cast<T*>(b.transposed[k]);
-    call.d_outs = to.copy(&memory, 1);
-    to.calls.push_back(call);
-  }
-}
-
-// Restores the states of gradients after a replay, as if the steps had run.
-template <class T>
-void BackwardPass<T>::restore_states() {
-  gradient_.resize_uninitialized(covered_);
-  for (NodeId id = 0; id < covered_; ++id)
-    gradient_[id] = {
-        .memory = nullptr,
-        .second = nullptr,
-        .state = static_cast<typename Gradient::State>(replayed_->states[id] % kSecondWritten),
-        .in_buffer = false,
-        .columns = 0,
-        .second_written = replayed_->states[id] >= kSecondWritten,
-        .last_use = kNoUse,
-        .batch = 0,
-        .readers = 0};
-  for (const auto& slot : replayed_->slots) gradient_[slot.node].memory = slot.gradient;
-  replayed_ = nullptr;
 }
 
 template class BackwardPass<float>;

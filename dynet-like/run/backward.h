@@ -87,7 +87,7 @@ class BackwardPass {
   };
   /// Arguments of kernels that are not recorded: listed for each call.
   struct Scratch {
-    PodVector<T*> handed;
+    PodVector<T*> handed, sums;
     PodVector<Write> writes;
     PodVector<const T*> transposed;
     PodVector<NodeId> live, args;
@@ -122,6 +122,7 @@ class BackwardPass {
   void number_batch(const GradientBatch<T>& b, std::size_t operand, const NodeId* args);
   void receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,
                          T* const* d_ins);
+  T* const* sums_of(const Step& step, const GradientBatch<T>& b);
   void record_uses(std::uint32_t step);
   void record_use(NodeId shared, const Use& use, std::size_t columns);
   void flush_shared(std::span<const NodeId> shared);
@@ -172,6 +173,7 @@ class BackwardPass {
   const CapturedGradients<T>* replayed_ =
       nullptr;                    // the last pass was its replay; states are not restored yet
   PodVector<Gradient> gradient_;  // by node
+  PodVector<T*> sums_;            // by node: gradient of its sum of products (OpForm::sums)
   GradientLayout layout_;
   std::unique_ptr<PlanVerifier> verifier_ = PlanVerifier::if_asked_for();
   PodVector<bool> wanted_;          // by node: has memory in the layout

@@ -45,6 +45,8 @@ struct CapturedCall {
   const Write* writes;
   const T* const* transposed;
   std::size_t first, end;  ///< operands, see GradientBatch
+  Terms terms;
+  T* const* d_sums;
 };
 
 /// A captured backward pass: its calls in order, and the memory of its gradients.

@@ -170,7 +170,9 @@ std::size_t BackwardPass<T>::gather_live(std::span<UseRange> uses) {
   T** const auxs = first.auxs ? ins + arity * count : nullptr;
   if (captures_to_) [[unlikely]]
     scratch.args.resize_uninitialized(arity * count);
-  for (std::size_t j = 0; j < count; ++j) d_outs[j] = gradient_[live[j]].memory;
+  const bool sums = graph_.nodes[live[0]].form->sums;
+  for (std::size_t j = 0; j < count; ++j)
+    d_outs[j] = sums ? sums_[live[j]] : gradient_[live[j]].memory;
   std::size_t to = 0;
   for (const UseRange& range : uses)
     for_each_live(range, [&](std::uint32_t at, std::uint32_t i, std::uint32_t n) {
@@ -225,6 +227,8 @@ void BackwardPass<T>::sum_range(std::span<UseRange> uses) {
                      nullptr};
   b.first = operand;
   b.end = operand + 1;
+  b.terms = Terms{0};
+  if (graph_.nodes[live[0]].form->sums) b.d_sums = d_outs;
   backend(uses[0].shared).backward(*graph_.nodes[live[0]].form, b);
   if (captures_to_) [[unlikely]]
     capture_call(*graph_.nodes[live[0]].form, b, false, scratch.args.data());

@@ -292,38 +292,27 @@ Dim lstm_cell(const Dim& cell, const Dim& gates) {
   return r;
 }
 
-Dim tree_gates(const Dim& x, std::size_t children) {
-  need_rank(x, 1, "the gates");
-  if (x.rows() % (3 + children) != 0)
-    broken("the gates must be a multiple of " + std::to_string(3 + children) +
-           " long, three and one for each child, got " + std::to_string(x.rows()));
-  return x;
-}
-
-Dim tree_cell(Dims cells, const Dim& gates) {
-  Dim r = tree_gates(gates, cells.size());
-  r.set(0, static_cast<unsigned>(gates.rows() / (3 + cells.size())));
-  for (const Dim* c : cells) {
-    need_rank(*c, 1, "a cell");
-    if (c->rows() != r.rows())
-      broken("the gates must be " + std::to_string(3 + cells.size()) + " times as long as a cell" +
-             two(gates.rows(), c->rows()));
-    r.bd = common_batch(r, *c);
+Dim lstm_cell(Dims xs, std::size_t children) {
+  const std::size_t sums = xs.size() - children, gates = 3 + children;
+  if (sums != 1 && sums != gates)
+    broken("needs a sum for each of " + std::to_string(gates) + " gates, or all as one, got " +
+           std::to_string(sums));
+  Dim r = *xs[children];
+  need_rank(r, 1, "the sum of the gates");
+  if (sums == 1) {
+    if (r.rows() % gates != 0)
+      broken("the sum must be a multiple of " + std::to_string(gates) +
+             " long, three and one for each cell, got " + std::to_string(r.rows()));
+    r.set(0, static_cast<unsigned>(r.rows() / gates));
   }
-  return r;
-}
-
-Dim lstm_step(Dims xs, std::size_t children) {
-  const Dims cells = xs.first(children), sums = xs.subspan(children);
-  if (sums.size() == 1) return tree_cell(cells, *sums[0]);
-  if (sums.size() != 3 + children)
-    broken("needs a sum for each of " + std::to_string(3 + children) +
-           " gates, or all as one, got " + std::to_string(sums.size()));
-  Dim r = *sums[0];
-  for (const Dim* x : xs) {
+  for (const Dim* x : sums == 1 ? xs.first(children) : xs) {
     need_rank(*x, 1, "a cell or the sum of a gate");
-    if (x->rows() != r.rows())
+    if (x->rows() != r.rows()) {
+      if (sums == 1)
+        broken("the sum must be " + std::to_string(gates) + " times as long as a cell" +
+               two(xs[children]->rows(), x->rows()));
       broken("cells and sums must have one length" + two(x->rows(), r.rows()));
+    }
     r.bd = common_batch(r, *x);
   }
   return r;
@@ -337,17 +326,6 @@ Dim same(Dims xs) {
              " and " + to_string(x->single_batch()));
     r.bd = common_batch(r, *x);
   }
-  return r;
-}
-
-Dim tree_output(const Dim& cell, const Dim& gates) {
-  need_rank(cell, 1, "the cell");
-  need_rank(gates, 1, "the gates");
-  const std::size_t h = cell.rows(), n = gates.rows();
-  if (h == 0 ? n != 0 : n % h != 0 || n / h < 3)
-    broken("the gates must be three or more times as long as the cell" + two(n, h));
-  Dim r = cell;
-  r.bd = common_batch(cell, gates);
   return r;
 }
 

@@ -85,20 +85,14 @@ Dim along(const Dim& x, unsigned d);
 
 /// LSTM gates {4H} and the previous cell {H} give {H}.
 Dim lstm_cell(const Dim& cell, const Dim& gates);
-/// Gates {(3+k)H} of a tree node with k children and the k cells {H} of the children give {H}.
-Dim tree_cell(Dims cells, const Dim& gates);
 /// The k cells {H} of a step, then the sums of the gates, {(3+k)H} or 3 + k times {H}, give {H}.
-Dim lstm_step(Dims xs, std::size_t children);
+Dim lstm_cell(Dims xs, std::size_t children);
 /// Operands of one shape, which is the result's.
 Dim same(Dims xs);
-/// Gates {(3+k)H} for any k, and the cell {H}, give {H}.
-Dim tree_output(const Dim& cell, const Dim& gates);
 /// x, and a mask of the same sizes.
 Dim masked(const Dim& x, const Dim& mask);
 /// A vector whose length is a multiple of four.
 Dim lstm_gates(const Dim& x);
-/// A vector whose length is a multiple of 3 + `children`.
-Dim tree_gates(const Dim& x, std::size_t children);
 
 }  // namespace shape
 }  // namespace dynet

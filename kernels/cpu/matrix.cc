@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "dynet-like/attributes/recurrent.h"
 #include "kernels/cpu/bf16_product.h"
 #include "kernels/cpu/eigen.h"
 #include "kernels/cpu/product.h"
+#include "kernels/cpu/recurrent.h"
 
 namespace dynet::cpu::DYNET_ISA {
 namespace {
@@ -87,7 +89,7 @@ struct Columns {
 // very many columns. Covers the first `elements` of nodes with `wanted(i)`.
 template <class T, class Wanted, class Add, class Run>
 void for_columns(const Shapes& s, std::size_t count, std::size_t elements, T* const* w, T* const* x,
-                 T* const* y, Wanted wanted, Add add, Run run) {
+                 T* const* y, std::size_t offset, Wanted wanted, Add add, Run run) {
   Columns<T> columns;
   const T* of = nullptr;
   const auto flush = [&](Columns<T>& all) {
@@ -100,20 +102,20 @@ void for_columns(const Shapes& s, std::size_t count, std::size_t elements, T* co
       const T* const here = w[i] + s.of_w(e);
       if (here != of) flush(columns);
       of = here;
-      columns.push(s, x[i] + s.of_x(e), y[i] + e * s.m * s.n, add(i), flush);
+      columns.push(s, x[i] + s.of_x(e), y[i] + offset + e * s.m * s.n, add(i), flush);
     }
   }
   flush(columns);
 }
 
-// y (+)= W x for all nodes, or y = start + W x.
+// y (+)= W x for all nodes, or y = start + W x; y: `offset` elements from those of `ys`.
 template <class Products, class T>
 void multiply_nodes(const Products& by, const Batch<T>& b, std::size_t w, std::size_t x, bool add,
-                    const T* start = nullptr) {
+                    T* const* ys, std::size_t offset = 0, const T* start = nullptr) {
   const bool stays = is_parameter(b, w);
   const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
   for_columns<T>(
-      s, b.count, s.batch, b.ins + w * b.count, b.ins + x * b.count, b.outs,
+      s, b.count, s.batch, b.ins + w * b.count, b.ins + x * b.count, ys, offset,
       [](std::size_t) { return true; }, [&](std::size_t) { return add; },
       [&](const T* of, const Columns<T>& c) {
         by.multiply(stays, s.m, s.k, c.count, of, c.x, c.y, c.add, start);
@@ -154,6 +156,7 @@ void sum_transposed(const Products& by, const GradientBatch<T>& b, const Shapes&
   bool any_again = one_for_all && s.batch > 1;
   for_columns<T>(
       s, b.count, one_for_all ? 1 : s.batch, b.ins + w * b.count, b.d_ins + x * b.count, b.d_outs,
+      0,
       [&](std::size_t i) {
         if (!b.d_in(x, i)) return false;
         any_again |= again(i);
@@ -192,7 +195,7 @@ void multiply_nodes_backward(const Products& by, const GradientBatch<T>& b, std:
 
 template <class Products, class T>
 void matmul_forward_by(const Products& by, const Batch<T>& b) {
-  multiply_nodes(by, b, 0, 1, false);
+  multiply_nodes(by, b, 0, 1, false, b.outs);
 }
 
 template <class Products, class T>
@@ -200,58 +203,96 @@ void matmul_backward_by(const Products& by, const GradientBatch<T>& b) {
   multiply_nodes_backward(by, b, 0, 1);
 }
 
+// The operand before the pairs.
+template <class T>
+std::size_t bias_of(const Batch<T>& b) {
+  return b.node(0).form->batch.value.first_pair - 1;
+}
+
+// Sums of `size` elements for each batch element, `offset` elements from the addresses `ys`.
 template <class Products, class T>
-void affine_forward_by(const Products& by, const Batch<T>& b) {
-  const Dim &y = b.dim(), &bias = b.dim(0);
-  const std::size_t size = y.batch_size(), rows = bias.batch_size();
+void affine_forward_by(const Products& by, const Batch<T>& b, T* const* ys, std::size_t offset,
+                       std::size_t size) {
+  const std::size_t first = bias_of(b);
+  const Dim& bias = b.dim(first);
+  const std::size_t rows = bias.batch_size();
   bool add = b.accumulates;
   // The first product starts from the bias if possible, which saves a pass over the values.
   const T* start = nullptr;
-  if (!b.accumulates && bias.bd == 1 && rows == y.rows() && b.arity > 2 && b.terms.has(1)) {
-    start = b.in(0, 0);
+  if (!b.accumulates && bias.bd == 1 && b.arity > first + 2 && b.terms.has(1) &&
+      rows == b.dim(first + 1).rows()) {
+    start = b.in(first, 0);
   } else if (!b.accumulates) {
     for (std::size_t i = 0; i < b.count; ++i)
-      for (std::size_t e = 0; e < y.bd; ++e) {
-        const T* from = b.in(0, i) + (bias.bd == 1 ? 0 : e * rows);
+      for (std::size_t e = 0; e < b.dim().bd; ++e) {
+        const T* from = b.in(first, i) + (bias.bd == 1 ? 0 : e * rows);
         for (std::size_t at = 0; at < size; at += rows)
-          std::copy_n(from, rows, b.out(i) + e * size + at);
+          std::copy_n(from, rows, ys[i] + offset + e * size + at);
       }
     add = true;
   }
-  for (std::size_t k = 1; k + 1 < b.arity; k += 2)
-    if (b.terms.has(1 + k / 2)) {
-      multiply_nodes(by, b, k, k + 1, add, start);
+  for (std::size_t k = first + 1; k + 1 < b.arity; k += 2)
+    if (b.terms.has(1 + (k - first) / 2)) {
+      multiply_nodes(by, b, k, k + 1, add, ys, offset, start);
       add = true;
       start = nullptr;
     }
 }
 
 template <class Products, class T>
-void affine_backward_by(const Products& by, const GradientBatch<T>& b) {
-  const Dim &y = b.dim(), &bias = b.dim(0);
-  const std::size_t size = y.batch_size(), rows = bias.batch_size();
-  for (std::size_t i = 0; b.first == 0 && i < b.count; ++i) {
-    T* d = b.d_in(0, i);
+void affine_backward_by(const Products& by, const GradientBatch<T>& b, std::size_t size) {
+  const std::size_t first = bias_of(b);
+  const Dim& bias = b.dim(first);
+  const std::size_t rows = bias.batch_size();
+  for (std::size_t i = 0; b.first <= first && i < b.count; ++i) {
+    T* d = b.d_in(first, i);
     if (!d) continue;
-    bool add = b.add(0, i);
+    bool add = b.add(first, i);
     if (size == 0 && !add) std::fill_n(d, bias.size(), T(0));
-    for (std::size_t e = 0; e < y.bd; ++e) {
+    for (std::size_t e = 0; e < b.dim().bd; ++e) {
       T* to = d + (bias.bd == 1 ? 0 : e * rows);
-      if (bias.bd != 1) add = b.add(0, i);
+      if (bias.bd != 1) add = b.add(first, i);
       for (std::size_t at = 0; at < size; at += rows, add = true)
         store_or_add(add, array(to, rows), array(b.d_out(i) + e * size + at, rows));
     }
   }
   const std::size_t end = std::min(b.end, b.arity - 1);
-  for (std::size_t k = b.first | 1; k < end; k += 2) multiply_nodes_backward(by, b, k, k + 1);
+  for (std::size_t k = std::max(b.first, first + 1); k < end; k += 2)
+    multiply_nodes_backward(by, b, k, k + 1);
+}
+
+// The sums of an LSTM cell lie where its gates will.
+template <class T>
+std::size_t sum_size(const Batch<T>& b) {
+  return (3 + b.template attr<LstmGatesAttr>().children) * b.dim().batch_size();
+}
+
+template <class Products, class T>
+void lstm_step_forward_by(const Products& by, const Batch<T>& b) {
+  affine_forward_by(by, b, b.auxs, 2 * b.dim().size(), sum_size(b));
+  if (b.terms.complete()) lstm_cell_forward(b);
+}
+
+template <class Products, class T>
+void lstm_step_backward_by(const Products& by, const GradientBatch<T>& b) {
+  if (b.terms.complete()) lstm_cell_backward(b);
+  GradientBatch<T> sums = b;
+  sums.d_outs = b.d_sums;
+  affine_backward_by(by, sums, sum_size(b));
 }
 
 }  // namespace
 
 void matmul_forward(const Batch<T>& b) { matmul_forward_by(ExactProducts<T>(), b); }
 void matmul_backward(const GradientBatch<T>& b) { matmul_backward_by(ExactProducts<T>(), b); }
-void affine_forward(const Batch<T>& b) { affine_forward_by(ExactProducts<T>(), b); }
-void affine_backward(const GradientBatch<T>& b) { affine_backward_by(ExactProducts<T>(), b); }
+void affine_forward(const Batch<T>& b) {
+  affine_forward_by(ExactProducts<T>(), b, b.outs, 0, b.dim().batch_size());
+}
+void affine_backward(const GradientBatch<T>& b) {
+  affine_backward_by(ExactProducts<T>(), b, b.dim().batch_size());
+}
+void lstm_step_forward(const Batch<T>& b) { lstm_step_forward_by(ExactProducts<T>(), b); }
+void lstm_step_backward(const GradientBatch<T>& b) { lstm_step_backward_by(ExactProducts<T>(), b); }
 
 template <class T>
 const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
@@ -268,8 +309,15 @@ const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
          {[](F b, P packed) { matmul_forward_by(Bf16Products{packed}, b); },
           [](B b, P packed) { matmul_backward_by(Bf16Products{packed}, b); }}},
         {affine_forward,
-         {[](F b, P packed) { affine_forward_by(Bf16Products{packed}, b); },
-          [](B b, P packed) { affine_backward_by(Bf16Products{packed}, b); }}},
+         {[](F b, P packed) {
+            affine_forward_by(Bf16Products{packed}, b, b.outs, 0, b.dim().batch_size());
+          },
+          [](B b, P packed) {
+            affine_backward_by(Bf16Products{packed}, b, b.dim().batch_size());
+          }}},
+        {lstm_step_forward,
+         {[](F b, P packed) { lstm_step_forward_by(Bf16Products{packed}, b); },
+          [](B b, P packed) { lstm_step_backward_by(Bf16Products{packed}, b); }}},
     };
     for (const auto& k : kAll)
       if (k.exact == exact && has_bf16()) return &k.rounded;

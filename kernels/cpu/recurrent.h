@@ -10,13 +10,9 @@ namespace dynet::cpu {
 
 DYNET_EACH_ISA(
 
-    /// Activates {(3+K)H} sums into gates: i, f_1 ... f_K, o by the logistic function (the f_k
-    /// after adding the forget bias), g by tanh.
+    /// Activates {4H} sums into gates: i, f, o by the logistic function (f after adding the forget
+    /// bias), g by tanh.
     DYNET_DECLARE_PAIR(lstm_activate);
-    /// c = i g + sum_k f_k c_k; operands: the K cells and the gates.
-    DYNET_DECLARE_PAIR(lstm_c);
-    /// h = o tanh(c)
-    DYNET_DECLARE_PAIR(lstm_h);
     /// x logistic(s). Scratch: logistic(s).
     DYNET_DECLARE_PAIR(gated);
     /// z tanh(u) + (1 - z) c for z = logistic(s); operands: s, u, c. Scratch: z and tanh(u).
@@ -24,6 +20,8 @@ DYNET_EACH_ISA(
     /// All of an LSTM step: h as the first result, c as the second; operands: the K cells, and the
     /// sums of the gates as one operand or as 3 + K. Scratch: c, tanh(c) and the gates.
     DYNET_DECLARE_PAIR(lstm_cell);
+    /// The same for sums of products; operands: the K cells, then those of `affine`. In matrix.cc.
+    DYNET_DECLARE_PAIR(lstm_step);
 
 )
 

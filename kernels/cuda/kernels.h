@@ -57,7 +57,7 @@ DYNET_CUDA_PART const Kernels
 // normalization
 DYNET_CUDA_PART const Kernels kLayerNorm;
 // recurrent
-DYNET_CUDA_PART const Kernels kLstmActivate, kLstmC, kLstmH, kLstmCell, kGated, kCoupledUpdate;
+DYNET_CUDA_PART const Kernels kLstmActivate, kLstmCell, kLstmStep, kGated, kCoupledUpdate;
 // reductions
 DYNET_CUDA_PART const Kernels
     kSumElems, kMeanElems, kSquaredNorm, kL2Norm, kSumBatches, kMeanBatches, kMoment, kDeviation,

@@ -65,12 +65,19 @@ struct Apart {
 // Shape of small products. Consecutive small products of one shape with different matrices, such as
 // both directions of a recurrent network, are fused to one batched product.
 struct Alike {
-  std::size_t m, k, columns, count,
-      x_size;  // matrix; columns of all nodes; nodes; numbers of each x
+  std::size_t m, k, columns, count, x_size,
+      leading;  // matrix; columns of all nodes; nodes; numbers of each x; from y's column to column
   bool add;
 
-  Alike(const Shapes& s, bool add_to)
-      : m(s.m), k(s.k), columns(s.columns()), count(s.count), x_size(s.x_size()), add(add_to) {}
+  Alike(const Shapes& s, bool add_to, std::size_t leading_y)
+      : m(s.m),
+        k(s.k),
+        columns(s.columns()),
+        count(s.count),
+        x_size(s.x_size()),
+        leading(leading_y),
+        add(add_to) {}
+  std::size_t y_size() const { return columns * leading; }
   bool operator==(const Alike&) const = default;
   bool small() const {
     constexpr std::size_t kEnough = 1024;  // columns that occupy a device
@@ -79,7 +86,7 @@ struct Alike {
 };
 constexpr std::size_t kMostTogether = 8;
 
-// The last products in the queue: y = or += W x, as `commands` commands; each y is contiguous.
+// The last products in the queue: y = or += W x, as `commands` commands.
 struct Multiplied {
   Alike shape;
   std::size_t commands;
@@ -103,24 +110,33 @@ void multiply_together(Queue& q, const Multiplied& all) {
   for (const float*& p : from)
     if (!p) p = std::exchange(next, next + s.count * s.x_size);
   if (n == 1)
-    multiply(q, s.m, s.columns, s.k, {all.ws[0]}, {from[0]}, all.ys[0], s.add);
+    multiply(q, s.m, s.columns, s.k, {all.ws[0]}, {from[0]}, all.ys[0], s.add, 1, 0, s.leading);
   else
-    multiply(q, s.m, s.columns, s.k, {all.ws.data()}, {from.data()}, all.ys.data(), n, s.add);
+    multiply(q, s.m, s.columns, s.k, {all.ws.data()}, {from.data()}, all.ys.data(), n, s.add,
+             s.leading);
   Multiplied done = all;
   done.commands = q.size() - first;
   q.describe_last(done);
 }
 
-// y = or += W x for all nodes; y is contiguous.
-void multiply_nodes(Queue& q, const Batch<float>& b, std::size_t w, std::size_t x, float* y,
+// Values y of the nodes, `step` numbers apart: contiguous, or of one column each.
+struct Columns {
+  float* first;
+  std::size_t step;
+};
+
+// y = or += W x for all nodes.
+void multiply_nodes(Queue& q, const Batch<float>& b, std::size_t w, std::size_t x, Columns to,
                     bool add) {
   const Shapes s(b, w, x);
-  const Alike shape(s, add);
+  float* const y = to.first;
+  const std::size_t leading = s.n * s.batch == 1 ? to.step : s.m;
+  const Alike shape(s, add, leading);
   const float* const* const xs = b.ins + x * b.count;
   const bool one = has_one_matrix(b, w);
   if (one && s.repeat() == 1 && shape.small()) {
     Multiplied all{shape, 0, {}, {}, {}};
-    const std::size_t size = s.columns() * s.m;
+    const std::size_t size = shape.y_size();
     const Multiplied* const before = q.last<Multiplied>();
     const float* const matrix = b.in(w, 0);
     const auto needs = [&](const float* other) {
@@ -142,7 +158,7 @@ void multiply_nodes(Queue& q, const Batch<float>& b, std::size_t w, std::size_t 
   }
   if (one) {
     const float* const from = gathered(q, q.ins(b, x), s.count, s.x_size(), s.repeat());
-    multiply(q, s.m, s.columns(), s.k, {b.in(w, 0)}, {from}, y, add);
+    multiply(q, s.m, s.columns(), s.k, {b.in(w, 0)}, {from}, y, add, 1, 0, leading);
     return;
   }
   const Apart apart(b, w, x);
@@ -151,9 +167,13 @@ void multiply_nodes(Queue& q, const Batch<float>& b, std::size_t w, std::size_t 
     for (std::size_t e = 0; e < apart.of; ++e) {
       list.a.push_back(b.in(w, i) + apart.w(e));
       list.b.push_back(b.in(x, i) + apart.x(e));
-      list.c.push_back(y + i * s.y_size() + apart.y(e));
+      list.c.push_back(y + i * to.step + apart.y(e));
     }
   multiply(q, s.m, apart.n, s.k, list, false, false, add);
+}
+
+TensorArray<const float> d_outs_of(Queue& q, const GradientBatch<float>& b, const Shapes& s) {
+  return q.many(const_cast<const float* const*>(b.d_outs), b.count, s.y_size());
 }
 
 // Gradients of different matrices: for each matrix the sum of the products dy x' of its nodes.
@@ -238,7 +258,7 @@ void matrix_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
   if (s.w_batch > 1 || std::any_of(dw, dw + b.count, [&](float* p) { return p != dw[0]; }))
     return MatrixGradients(q, b, w, x).run();
   if (!dw[0]) return;
-  const float* const dy = gathered(q, q.d_outs(b), s.count, s.y_size());
+  const float* const dy = gathered(q, d_outs_of(q, b, s), s.count, s.y_size());
   const float* const xs = gathered(q, q.ins(b, x), s.count, s.x_size(), s.repeat());
   multiply(q, s.m, s.k, s.columns(), {dy}, {xs, true}, dw[0], b.add(w, 0));
 }
@@ -278,8 +298,8 @@ void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
   const Shapes s(b, w, x);
   float* const* const dx = b.d_ins + x * b.count;
   if (std::none_of(dx, dx + b.count, [](const float* p) { return p; })) return;
-  const TensorArray<const float> d_outs = q.d_outs(b);
-  const Alike shape(s, false);
+  const TensorArray<const float> d_outs = d_outs_of(q, b, s);
+  const Alike shape(s, false, s.m);
   const bool one = has_one_matrix(b, w);
   if (one && s.repeat() == 1 && shape.small() && !d_outs.each) {
     Returned all{shape, 0, {}, {}, {}, {}};
@@ -348,15 +368,18 @@ struct Moved {
   }
 };
 
+// The operand before the pairs.
+std::size_t bias_of(const Batch<float>& b) { return b.node(0).form->batch.value.first_pair - 1; }
+
 // Several pairs of one shape, whose matrices are shared parameters, as one product:
 // y = [W1 W2 ... b 0 ...] [x1; x2; ...; 1; 0 ...]. The stacked matrix is built once per flush.
 struct Stack {
   // Stacks the pairs that `wanted` selects by the operand index of their matrix; empty if the pairs
   // differ in shape.
   template <class F>
-  Stack(const Batch<float>& b, F wanted) : b_(b) {
+  Stack(const Batch<float>& b, F wanted) : b_(b), bias_(bias_of(b)) {
     constexpr std::size_t kMost = std::size_t{1} << 22;  // elements; larger copies do not pay
-    for (std::size_t k = 1; k + 1 < b.arity; k += 2)
+    for (std::size_t k = bias_ + 1; k + 1 < b.arity; k += 2)
       if (wanted(k)) pairs_.push_back(k);
     bool fits = pairs_.size() > 1;
     for (const std::size_t k : pairs_)
@@ -375,13 +398,14 @@ struct Stack {
   // Returns whether the bias can be a column of the matrix: all nodes and columns share one bias,
   // and products are not rounded.
   bool takes_bias(Queue& q) const {
-    const Dim& bias = b_.dim(0);
+    const Dim& bias = b_.dim(bias_);
+    const float* const* const all = b_.ins + bias_ * b_.count;
     return q.precision() == Precision::float32 && bias.bd == 1 && bias.size() == shapes().m &&
-           b_.graph.nodes[operand(0)].form->kind == Kind::parameter &&
-           std::all_of(b_.ins, b_.ins + b_.count, [&](const float* p) { return p == b_.ins[0]; });
+           b_.graph.nodes[operand(bias_)].form->kind == Kind::parameter &&
+           std::all_of(all, all + b_.count, [&](const float* p) { return p == all[0]; });
   }
 
-  void forward(Queue& q, float* y, bool bias, bool add) const {
+  void forward(Queue& q, Columns y, bool bias, bool add) const {
     const Shapes s = shapes();
     const std::size_t k = s.k, used = inner(), all = padded(used + bias);
     auto* const xs = q.stage<TensorArray<const float>>(pairs_.size());
@@ -395,7 +419,8 @@ struct Stack {
                    if (at.rest >= used) return at.rest == used && bias ? 1.0f : 0.0f;
                    return from[pair.by][i][at.by * k + pair.rest];
                  });
-    multiply(q, s.m, s.columns(), all, {matrix(q, bias)}, {x}, y, add);
+    multiply(q, s.m, s.columns(), all, {matrix(q, bias)}, {x}, y.first, add, 1, 0,
+             columns == 1 ? y.step : s.m);
   }
 
   // The gradients of all x.
@@ -414,7 +439,7 @@ struct Stack {
     const std::size_t used = inner(), k = s.k, columns = s.n * s.batch;
     const auto count = static_cast<std::uint32_t>(b.count);
     float* const parts = q.temporary(s.columns() * used);
-    const float* const dy = gathered(q, q.d_outs(b), s.count, s.y_size());
+    const float* const dy = gathered(q, d_outs_of(q, b, s), s.count, s.y_size());
     multiply(q, used, s.columns(), s.m, {matrix(q, false), true}, {dy}, parts, false);
     each_gradient(q, targets, s.x_size(), [=] __device__(std::uint32_t number, std::size_t e) {
       const std::uint32_t pair = number / count, i = number % count;
@@ -432,7 +457,7 @@ struct Stack {
     const std::size_t m = s.m, size = m * s.k, used = inner(), all = padded(used + bias);
     std::vector<const float*> key;
     for (const std::size_t k : pairs_) key.push_back(b_.in(k, 0));
-    if (bias) key.push_back(b_.in(0, 0));
+    if (bias) key.push_back(b_.in(bias_, 0));
     const Queue::Kept w = q.kept(key, m * all);
     if (!w.fresh) return w.p;
     const float* const* const from = q.send(key.data(), key.size());
@@ -445,82 +470,119 @@ struct Stack {
   }
 
   const Batch<float>& b_;
+  std::size_t bias_;  // operand
   std::vector<std::size_t> pairs_;
 };
 
-// Computes values into a temporary first if they are not contiguous.
+// Computes values of `size` numbers, in columns of `rows`, into a temporary first if products
+// cannot write them in place.
 template <class Make>
-void make_side_by_side(Queue& q, const Batch<float>& b, bool accumulates, Make make) {
-  const TensorArray<float> y = q.outs(b);
-  const std::size_t size = b.dim().size();
-  if (!y.each) return make(y.first, accumulates);
+void make_side_by_side(Queue& q, const Batch<float>& b, TensorArray<float> y, std::size_t size,
+                       std::size_t rows, bool accumulates, Make make) {
+  if (!y.each && (y.step == size || rows == size || b.count == 1))
+    return make(Columns{y.first, b.count == 1 ? size : y.step}, accumulates);
   float* const to = q.temporary(b.count * size);
-  make(to, false);
-  each_value(q, b, Moved{y, to, size, accumulates});
+  make(Columns{to, size}, false);
+  each_element(q, y, b.count, size, Moved{y, to, size, accumulates});
 }
 
 void matmul_forward(Queue& q, const Batch<float>& b) {
-  make_side_by_side(q, b, false, [&](float* y, bool add) { multiply_nodes(q, b, 0, 1, y, add); });
+  make_side_by_side(q, b, q.outs(b), b.dim().size(), b.dim().rows(), false,
+                    [&](Columns y, bool add) { multiply_nodes(q, b, 0, 1, y, add); });
 }
 
 void matmul_backward(Queue& q, const GradientBatch<float>& b) {
   multiply_nodes_backward(q, b, 0, 1);
 }
 
-void affine_forward(Queue& q, const Batch<float>& b) {
-  const auto has = [&](std::size_t k) { return b.terms.has(1 + k / 2); };
+// Sums y of `size` numbers for each node.
+void sums_forward(Queue& q, const Batch<float>& b, TensorArray<float> y, std::size_t size) {
+  const std::size_t first = bias_of(b);
+  const Dim& bias = b.dim(first);
+  const std::size_t rows = b.arity > first + 1 ? b.dim(first + 1).rows() : bias.batch_size();
+  const auto has = [&](std::size_t k) { return b.terms.has(1 + (k - first) / 2); };
+  const auto make = [&](bool accumulates, auto f) {
+    make_side_by_side(q, b, y, size, rows, accumulates, f);
+  };
   const Stack stack(b, has);
   if (b.accumulates && stack.empty()) {  // separate products keep the order of a single addition
-    for (std::size_t k = 1; k + 1 < b.arity; k += 2)
+    for (std::size_t k = first + 1; k + 1 < b.arity; k += 2)
       if (has(k))
-        make_side_by_side(q, b, true,
-                          [&](float* y, bool add) { multiply_nodes(q, b, k, k + 1, y, add); });
+        make(true, [&](Columns to, bool add) { multiply_nodes(q, b, k, k + 1, to, add); });
     return;
   }
   const bool stacks_bias = !stack.empty() && !b.accumulates && stack.takes_bias(q);
-  make_side_by_side(q, b, b.accumulates, [&](float* y, bool add) {
+  make(b.accumulates, [&](Columns to, bool add) {
     if (!b.accumulates && !stacks_bias) {
-      const std::size_t all = b.dim().size(), rows = b.dim(0).batch_size();
-      each_element(q, {y, all, nullptr}, b.count, all,
-                   Bias{q.ins(b, 0), rows, b.dim().batch_size(), b.dim(0).bd == 1 ? 0 : rows});
+      const std::size_t n = bias.batch_size();
+      each_element(q, {to.first, to.step, nullptr}, b.count, size,
+                   Bias{q.ins(b, first), n, size / b.dim().bd, bias.bd == 1 ? 0 : n});
       add = true;
     }
-    if (!stack.empty()) return stack.forward(q, y, stacks_bias, add);
-    for (std::size_t k = 1; k + 1 < b.arity; k += 2)
-      if (has(k)) multiply_nodes(q, b, k, k + 1, y, add);
+    if (!stack.empty()) return stack.forward(q, to, stacks_bias, add);
+    for (std::size_t k = first + 1; k + 1 < b.arity; k += 2)
+      if (has(k)) multiply_nodes(q, b, k, k + 1, to, add);
   });
 }
 
-void bias_gradient(Queue& q, const GradientBatch<float>& b) {
-  const Dim& y = b.dim();
-  const std::size_t rows = b.dim(0).batch_size(), size = y.batch_size();
+void affine_forward(Queue& q, const Batch<float>& b) {
+  sums_forward(q, b, q.outs(b), b.dim().size());
+}
+
+void bias_gradient(Queue& q, const GradientBatch<float>& b, std::size_t size) {
+  const std::size_t first = bias_of(b), rows = b.dim(first).batch_size();
   if (rows == 0) return;
-  const std::size_t columns = size / rows, batch = b.dim(0).bd == 1 ? y.bd : 1;
-  const TensorArray<const float> dy = q.d_outs(b);
-  sum_gradients(q, q.targets(b, 0), b.dim(0).size(), batch * columns, true,
+  const std::size_t each = size / b.dim().bd, columns = each / rows,
+                    batch = b.dim(first).bd == 1 ? b.dim().bd : 1;
+  const auto dy = q.many(const_cast<const float* const*>(b.d_outs), b.count, size);
+  sum_gradients(q, q.targets(b, first), b.dim(first).size(), batch * columns, true,
                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t c) {
                   const Quotient at = divide(e, rows);
-                  return dy[i][at.by * size + c * rows + at.rest];
+                  return dy[i][at.by * each + c * rows + at.rest];
                 });
 }
 
-void affine_backward(Queue& q, const GradientBatch<float>& b) {
-  if (b.first == 0) bias_gradient(q, b);
-  const std::size_t end = std::min(b.end, b.arity - 1);
+// `size`: numbers of the sum of a node.
+void sums_backward(Queue& q, const GradientBatch<float>& b, std::size_t size) {
+  const std::size_t first = bias_of(b), end = std::min(b.end, b.arity - 1);
+  if (b.first <= first) bias_gradient(q, b, size);
   const Stack stack(b, [&](std::size_t k) {
     const auto* const dx = b.d_ins + (k + 1) * b.count;
     return k >= b.first && k < end && std::any_of(dx, dx + b.count, [](float* p) { return p; });
   });
   if (!stack.empty()) stack.backward(q, b);
-  for (std::size_t k = b.first | 1; k < end; k += 2) {
+  for (std::size_t k = std::max(b.first, first + 1); k < end; k += 2) {
     matrix_gradient(q, b, k, k + 1);
     if (stack.empty()) column_gradient(q, b, k, k + 1);
   }
+}
+
+void affine_backward(Queue& q, const GradientBatch<float>& b) {
+  sums_backward(q, b, b.dim().size());
+}
+
+// An LSTM cell of sums, which lie where its gates will.
+void step_forward(Queue& q, const Batch<float>& b) {
+  if (b.dim().size() == 0) return;
+  const std::size_t n = b.dim().size();
+  std::vector<float*> sums(b.auxs, b.auxs + b.count);
+  for (float*& p : sums) p += 2 * n;
+  sums_forward(q, b, q.spaced(sums.data(), b.count), b.node(0).form->sums(b.graph, b.node(0)));
+  if (b.terms.complete()) kLstmCell.forward(q, b);
+}
+
+void step_backward(Queue& q, const GradientBatch<float>& b) {
+  if (b.dim().size() == 0) return;
+  if (b.terms.complete()) kLstmCell.backward(q, b);
+  GradientBatch<float> sums = b;
+  sums.d_outs = b.d_sums;
+  sums_backward(q, sums, b.node(0).form->sums(b.graph, b.node(0)));
 }
 
 }  // namespace
 
 const Kernels kMatmul = {matmul_forward, matmul_backward};
 const Kernels kAffine = {affine_forward, affine_backward};
+const Kernels kLstmStep = {step_forward, step_backward};
 
 }  // namespace dynet::cuda

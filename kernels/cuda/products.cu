@@ -37,7 +37,7 @@ std::optional<std::size_t> distance(const std::vector<T*>& p, std::size_t size) 
 }  // namespace
 
 void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner, Factors a,
-              Factors b, float* const* c, std::size_t n, bool add) {
+              Factors b, float* const* c, std::size_t n, bool add, std::size_t leading_c) {
   q.multiply({.transpose_a = a.transposed,
               .transpose_b = b.transposed,
               .m = as_int(rows),
@@ -48,7 +48,7 @@ void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner
               .b = nullptr,
               .ldb = leading(b.transposed ? columns : inner),
               .c = nullptr,
-              .ldc = leading(rows),
+              .ldc = leading(leading_c ? leading_c : rows),
               .beta = add ? 1.0f : 0.0f,
               .batch = as_int(n),
               .each_a = q.send(a.p, n),

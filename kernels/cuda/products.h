@@ -27,7 +27,7 @@ struct Factors {
   bool transposed = false;
 };
 void multiply(Queue& q, std::size_t rows, std::size_t columns, std::size_t inner, Factors a,
-              Factors b, float* const* c, std::size_t n, bool add);
+              Factors b, float* const* c, std::size_t n, bool add, std::size_t leading_c = 0);
 
 /// Products listed on the host: multiplied as one strided batch if the matrices are equally spaced,
 /// otherwise by their addresses.

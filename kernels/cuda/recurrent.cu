@@ -21,11 +21,6 @@ struct Gates {
   __device__ std::size_t size() const { return (3 + children) * h; }
 };
 
-Gates gates_of(const Batch<float>& b) {
-  const std::size_t children = b.attr<LstmGatesAttr>().children;
-  return {b.dim().batch_size() / (3 + children), children};
-}
-
 template <class F>
 void each_unit(Queue& q, std::size_t count, std::size_t h, std::size_t batch, F f) {
   for_each(q, count, h * batch, [=] __device__(std::size_t i, std::size_t e) {
@@ -52,57 +47,11 @@ struct Activate {
   }
 };
 
-struct MakeCell {
-  Gates at;
-  Elements gates;
-  const Elements* cells;  // by child
-  TensorArray<float> y;
-  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
-    const float* const g = gates.at(i, element) + r;
-    float sum = g[0] * g[at.candidate()];
-    for (std::size_t k = 0; k < at.children; ++k)
-      sum += g[at.forget(k)] * cells[k].at(i, element)[r];
-    y[i][element * at.h + r] = sum;
-  }
-};
-
-// Scratch: tanh(c).
-struct MakeOutput {
-  Gates at;
-  Elements cells, gates;
-  TensorArray<float> y, kept;
-  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
-    const std::size_t e = element * at.h + r;
-    const float t = tanhf(cells.at(i, element)[r]);
-    kept[i][e] = t;
-    y[i][e] = gates.at(i, element)[at.output() + r] * t;
-  }
-};
-
 void activate_forward(Queue& q, const Batch<float>& b) {
   const auto bias = static_cast<float>(b.attr<LstmGatesAttr>().forget_bias);
-  const Gates at = gates_of(b);
+  const Gates at{b.dim().batch_size() / 4, 1};
   if (b.dim().size() == 0) return;
   each_unit(q, b.count, at.h, b.dim().bd, Activate{at, bias, q.ins(b, 0), q.outs(b)});
-}
-
-// Operands 0 to K - 1 are the children's cells, operand K the gates.
-struct Cell {
-  Gates at;
-  Elements gates;
-  const Elements* cells;  // by child
-};
-Cell cell_of(Queue& q, const Batch<float>& b) {
-  const std::size_t children = b.arity - 1;
-  auto* const cells = q.stage<Elements>(children);
-  for (std::size_t k = 0; k < children; ++k) cells[k] = elements(q, b, k);
-  return {{b.dim().batch_size(), children}, elements(q, b, children), q.on_device(cells)};
-}
-
-void c_forward(Queue& q, const Batch<float>& b) {
-  if (b.dim().size() == 0) return;
-  const Cell c = cell_of(q, b);
-  each_unit(q, b.count, c.at.h, b.dim().bd, MakeCell{c.at, c.gates, c.cells, q.outs(b)});
 }
 
 // Scratch of an LSTM cell: c, tanh(c) and the gates.
@@ -125,21 +74,8 @@ CellScratch scratch_of(Queue& q, const Batch<float>& b, const Gates& at) {
   return {q.spaced(b.auxs, b.count), at, b.dim().size()};
 }
 
-Gates gates_of_output(const Batch<float>& b) {
-  const std::size_t h = b.dim().batch_size();
-  return {h, h == 0 ? 0 : b.dim(1).batch_size() / h - 3};
-}
-
-void h_forward(Queue& q, const Batch<float>& b) {
-  if (b.dim().size() == 0) return;
-  const Gates at = gates_of_output(b);
-  each_unit(
-      q, b.count, at.h, b.dim().bd,
-      MakeOutput{at, elements(q, b, 0), elements(q, b, 1), q.outs(b), q.auxs(b, b.dim().size())});
-}
-
 // Operands of an LSTM cell: the previous cells, and the sums of the gates, one behind the other as
-// one operand, or an operand for each.
+// one operand, an operand for each, or those of a sum of products, which lies where the gates will.
 struct CellInputs {
   Gates at;
   const Elements *cells, *sums;
@@ -150,11 +86,19 @@ struct CellInputs {
   }
 };
 CellInputs inputs_of(Queue& q, const Batch<float>& b) {
-  const std::size_t children = b.attr<LstmGatesAttr>().children;
-  auto* const all = q.stage<Elements>(b.arity);
-  for (std::size_t k = 0; k < b.arity; ++k) all[k] = elements(q, b, k);
+  const std::size_t children = b.attr<LstmGatesAttr>().children, h = b.dim().batch_size();
+  const bool inner = b.node(0).form->sums;
+  const std::size_t own = inner ? children : b.arity;
+  auto* const all = q.stage<Elements>(own + inner);
+  for (std::size_t k = 0; k < own; ++k) all[k] = elements(q, b, k);
+  if (inner) {
+    std::vector<float*> sums(b.auxs, b.auxs + b.count);
+    for (float*& p : sums) p += 2 * b.dim().size();
+    const TensorArray<float> kept = q.spaced(sums.data(), b.count);
+    all[own] = {{kept.first, kept.step, kept.each}, (3 + children) * h};
+  }
   const Elements* const sent = q.on_device(all);
-  return {{b.dim().batch_size(), children}, sent, sent + children, b.arity > children + 1};
+  return {{h, children}, sent, sent + children, own > children + 1};
 }
 
 // All of a step.
@@ -194,52 +138,6 @@ void cell_forward(Queue& q, const Batch<float>& b) {
 bool own_targets(const GradientBatch<float>& b, std::size_t k, const GradientTargets& p) {
   return p.first.count == b.count && !p.first.first && b.dim(k).bd == b.dim().bd;
 }
-// Zero gradient of a gate that the result does not depend on.
-inline __device__ void put_nothing(const Targets& t, std::size_t i, std::size_t e) {
-  if (!t.add(i)) t.put(i, e, 0);
-}
-
-struct OutputGradient {
-  Gates at;
-  Elements gates;
-  TensorArray<const float> dy;
-  TensorArray<float> kept;
-  Targets dc, dg;
-  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
-    const std::size_t e = element * at.h + r, first = element * at.size() + r;
-    const float d = dy[i][e], t = kept[i][e];
-    dc.put(i, e, d * gates.at(i, element)[at.output() + r] * ((1 - t) * (1 + t)));
-    DYNET_UNROLL(1)
-    for (std::size_t gate = 0; gate < at.size(); gate += at.h)
-      if (gate == at.output())
-        dg.put(i, first + gate, d * t);
-      else
-        put_nothing(dg, i, first + gate);
-  }
-};
-
-struct CellGradient {
-  Cell c;
-  TensorArray<const float> d_outs;
-  const Targets* dc;  // by child
-  Targets dg;
-  __device__ void operator()(std::size_t i, std::size_t element, std::size_t r) const {
-    const Gates& at = c.at;
-    const std::size_t e = element * at.h + r, first = element * at.size() + r;
-    const float* const g = c.gates.at(i, element) + r;
-    const float dy = d_outs[i][e], in = g[0];
-    dg.put(i, first, dy * g[at.candidate()]);
-    DYNET_UNROLL(1)
-    for (std::size_t k = 0; k < at.children; ++k) {
-      const float before = c.cells[k].at(i, element)[r];
-      dc[k].put(i, e, dy * g[at.forget(k)]);
-      dg.put(i, first + at.forget(k), dy * before);
-    }
-    put_nothing(dg, i, first + at.output());
-    dg.put(i, first + at.candidate(), dy * in);
-  }
-};
-
 // Gradients at an element of an LSTM cell. Results that the loss does not depend on have none.
 struct StepGradient {
   CellInputs x;
@@ -294,77 +192,28 @@ struct StepGradients {
   }
 };
 
-void h_backward(Queue& q, const GradientBatch<float>& b) {
-  if (b.dim().size() == 0) return;
-  const std::size_t batch = b.dim().bd;
-  const Gates at = gates_of_output(b);
-  const Elements gates = elements(q, b, 1);
-  const auto dy = q.d_outs(b);
-  const auto kept = q.auxs(b, b.dim().size());
-  const GradientTargets to_cells = q.targets(b, 0), to_gates = q.targets(b, 1);
-  if (own_targets(b, 0, to_cells) && own_targets(b, 1, to_gates)) {
-    return each_unit(q, b.count, at.h, batch,
-                     OutputGradient{at, gates, dy, kept, to_cells.first, to_gates.first});
-  }
-  batch_gradient(
-      q, b, 0, to_cells, batch, [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
-        const float t = kept[i][e * at.h + r];
-        return dy[i][e * at.h + r] * gates.at(i, e)[at.output() + r] * ((1 - t) * (1 + t));
-      });
-  batch_gradient(q, b, 1, to_gates, batch,
-                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t k) {
-                   const std::size_t r = k - at.output();  // huge before the output gate
-                   return r < at.h ? dy[i][e * at.h + r] * kept[i][e * at.h + r] : 0.0f;
-                 });
-}
-
 // The targets of all operands if one kernel can write them; otherwise null. Without additions no
 // two operands share a target, nor do those of different sizes.
 const Targets* targets_at_once(Queue& q, const GradientBatch<float>& b,
                                const std::vector<GradientTargets>& to) {
   std::size_t alike = 0;
   bool adds = false;
-  for (std::size_t k = 0; k < b.arity; ++k) {
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    if (b.d_sums && k + 1 == to.size()) continue;  // the node's own memory
     if (!own_targets(b, k, to[k])) return nullptr;
     if (b.dim(k).size() != b.dim().size()) continue;
     ++alike;
     adds = adds || to[k].first.adds || to[k].first.all_add;
   }
   if (alike > 1 && adds) return nullptr;
-  auto* const targets = q.stage<Targets>(b.arity);
-  for (std::size_t k = 0; k < b.arity; ++k) targets[k] = to[k].first;
+  auto* const targets = q.stage<Targets>(to.size());
+  for (std::size_t k = 0; k < to.size(); ++k) targets[k] = to[k].first;
   return q.on_device(targets);
-}
-
-void c_backward(Queue& q, const GradientBatch<float>& b) {
-  if (b.dim().size() == 0) return;
-  const Cell c = cell_of(q, b);
-  std::vector<GradientTargets> to(b.arity);
-  for (std::size_t k = 0; k < b.arity; ++k) to[k] = q.targets(b, k);
-  if (const Targets* const cells = targets_at_once(q, b, to))
-    return each_unit(q, b.count, c.at.h, b.dim().bd,
-                     CellGradient{c, q.d_outs(b), cells, to[c.at.children].first});
-  const Elements d_outs{q.d_outs(b), c.at.h};
-  for (std::size_t k = 0; k < c.at.children; ++k)
-    batch_gradient(q, b, k, to[k], b.dim().bd,
-                   [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
-                     return d_outs.at(i, e)[r] * c.gates.at(i, e)[c.at.forget(k) + r];
-                   });
-  batch_gradient(q, b, c.at.children, to[c.at.children], b.dim().bd,
-                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t n) {
-                   const Quotient gate = divide(n, c.at.h);
-                   const std::size_t r = gate.rest;
-                   if (gate.by == 1 + c.at.children) return 0.0f;
-                   const float dy = d_outs.at(i, e)[r];
-                   if (gate.by == 0) return dy * c.gates.at(i, e)[c.at.candidate() + r];
-                   if (gate.by == 2 + c.at.children) return dy * c.gates.at(i, e)[r];
-                   return dy * c.cells[gate.by - 1].at(i, e)[r];
-                 });
 }
 
 void activate_backward(Queue& q, const GradientBatch<float>& b) {
   if (b.dim().size() == 0) return;
-  const Gates at = gates_of(b);
+  const Gates at{b.dim().batch_size() / 4, 1};
   const TensorArray<const float> outs =
       q.many(const_cast<const float* const*>(b.outs), b.count, b.dim().size());
   const TensorArray<const float> dy = q.d_outs(b);
@@ -379,9 +228,14 @@ void activate_backward(Queue& q, const GradientBatch<float>& b) {
 void cell_backward(Queue& q, const GradientBatch<float>& b) {
   if (b.dim().size() == 0) return;
   const CellInputs x = inputs_of(q, b);
-  std::vector<GradientTargets> to(b.arity);
-  for (std::size_t k = 0; k < b.arity; ++k) to[k] = q.targets(b, k);
-  const std::size_t size = b.dim().size(), batch = b.dim().bd;
+  const std::size_t size = b.dim().size(), batch = b.dim().bd, h = x.at.h;
+  const std::size_t own = b.d_sums ? x.at.children : b.arity;
+  std::vector<GradientTargets> to(own);
+  for (std::size_t k = 0; k < own; ++k) to[k] = q.targets(b, k);
+  if (b.d_sums) {
+    const std::vector<Write> stores(b.count, Write::store);
+    to.push_back(q.targets(b.d_sums, stores.data(), b.count, (3 + x.at.children) * size));
+  }
   const auto gradients = [&](float* const* p) -> TensorArray<const float> {
     if (std::find(p, p + b.count, nullptr) != p + b.count) return {nullptr, 0, q.send(p, b.count)};
     return q.many(const_cast<const float* const*>(p), b.count, size);
@@ -394,6 +248,13 @@ void cell_backward(Queue& q, const GradientBatch<float>& b) {
                    [=] __device__(std::uint32_t i, std::size_t e, std::size_t r) {
                      return of.of_cell(i, e, r) * of.kept.gates(i, e)[of.x.at.forget(k) + r];
                    });
+  if (b.d_sums)
+    return each_gradient(
+        q, to[own], (3 + x.at.children) * size, [=] __device__(std::uint32_t i, std::size_t e) {
+          const Quotient element = divide(e, of.x.at.size()), gate = divide(element.rest, h);
+          const float d = of.of_cell(i, element.by, gate.rest);
+          return of.of_sum(gate.by, d, i, element.by, gate.rest);
+        });
   for (std::size_t k = x.at.children; k < b.arity; ++k) {
     const std::size_t first = k - x.at.children;  // gate of the operand's first number
     batch_gradient(q, b, k, to[k], batch,
@@ -464,8 +325,6 @@ void update_backward(Queue& q, const GradientBatch<float>& b) {
 }  // namespace
 
 const Kernels kLstmActivate{activate_forward, activate_backward};
-const Kernels kLstmC{c_forward, c_backward};
-const Kernels kLstmH{h_forward, h_backward};
 const Kernels kLstmCell{cell_forward, cell_backward};
 const Kernels kGated{gated_forward, gated_backward};
 const Kernels kCoupledUpdate{update_forward, update_backward};

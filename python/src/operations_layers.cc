@@ -97,22 +97,6 @@ void bind_lstm(nb::module_& m) {
       "vanilla_lstm_h", [](E c, E gates) { return vanilla_lstm_h(c, gates, here()); }, "c_t"_a,
       "gates_t"_a, "o tanh(c_t): {H}, {4H} give {H}.");
   m.def(
-      "tree_lstm_gates",
-      [](E sums, unsigned children, float forget) {
-        return tree_lstm_gates(sums, children, forget, here());
-      },
-      "sums"_a, "children"_a, "forget_bias"_a = 0.0f,
-      "The gates i, f_1 ... f_K, o = logistic(.), g = tanh(.) of the sums {(3+K)H} of a node with "
-      "K\n"
-      "children: {(3+K)H}. Tai, Socher, Manning 2015.");
-  m.def(
-      "tree_lstm_c",
-      [](const Expressions& cells, E gates) { return tree_lstm_c(cells, gates, here()); },
-      "cells"_a, "gates"_a, "i g + sum_k f_k c_k: K cells {H}, {(3+K)H} give {H}.");
-  m.def(
-      "tree_lstm_h", [](E c, E gates) { return tree_lstm_h(c, gates, here()); }, "c"_a, "gates"_a,
-      "o tanh(c): {H}, {(3+K)H} give {H}.");
-  m.def(
       "lstm_cell",
       [](const Expressions& sums, const Expressions& cells, float forget) {
         const LSTMCellState s = lstm_cell(sums, cells, forget, here());
@@ -124,6 +108,16 @@ void bind_lstm(nb::module_& m) {
       "and h = o tanh(c) for the gates of the sums, a list of one {(3+K)H} or of 3 + K times {H} "
       "in\n"
       "the order i, f_k, o, g.");
+  m.def(
+      "lstm_step",
+      [](const Expressions& sums, const Expressions& cells, float forget) {
+        const LSTMCellState s = lstm_step(sums, cells, forget, here());
+        return std::pair(s.h, s.c);
+      },
+      "sums"_a, "cells"_a, "forget_bias"_a = 0.0f,
+      "`lstm_cell([affine_transform(sums)], cells, forget_bias)` as one node: sums are b, W_1, "
+      "x_1, "
+      "...");
   m.def(
       "gated", [](E x, E gate) { return gated(x, gate, here()); }, "x"_a, "gate"_a,
       "x logistic(gate), of one shape: a gated linear unit, or a reset gate.");

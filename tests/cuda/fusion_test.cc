@@ -23,8 +23,9 @@ constexpr unsigned kHidden = 6;
 /// Sequences of LSTM cells in a graph, and trees of them.
 class Net {
  public:
-  Net(ComputationGraph& g, ParameterCollection& pc)
-      : g_(g), words_(pc.add_lookup_parameters(11, {kHidden})) {
+  /// A cell and its products are two nodes, or one.
+  Net(ComputationGraph& g, ParameterCollection& pc, bool one = false)
+      : g_(g), one_(one), words_(pc.add_lookup_parameters(11, {kHidden})) {
     const auto add = [&](const Dim& d) { return parameter(g, pc.add_parameters(d)); };
     const Dim of_leaf({3 * kHidden, kHidden}), of_two({5 * kHidden, kHidden}),
         of_step({4 * kHidden, kHidden});
@@ -50,7 +51,7 @@ class Net {
     for (unsigned t = 0; t < length; ++t) {
       const unsigned at = backwards ? length - 1 - t : t;
       const Expression x = same.pg ? same : word(at, batch);
-      s = lstm_cell(affine_transform({d.b, d.wx, x, d.wh, s.h}), {s.c}, 1.0f);
+      s = cell({d.b, d.wx, x, d.wh, s.h}, {s.c}, 1.0f);
       all.push_back(s);
     }
     return all;
@@ -59,11 +60,9 @@ class Net {
   Expression sums(unsigned t) const {
     return affine_transform({bias_, left_, word(t), right_, word(t + 1)});
   }
-  State word_leaf(unsigned t) const {
-    return lstm_cell(affine_transform({leaf_bias_, leaf_, word(t)}), {});
-  }
+  State word_leaf(unsigned t) const { return cell({leaf_bias_, leaf_, word(t)}, {}); }
   State parent(const State& l, const State& r) const {
-    return lstm_cell(affine_transform({bias_, left_, l.h, right_, r.h}), {l.c, r.c});
+    return cell({bias_, left_, l.h, right_, r.h}, {l.c, r.c});
   }
   /// A tree whose right branches are shorter now and then.
   State tree(unsigned depth, unsigned& next) const {
@@ -80,8 +79,14 @@ class Net {
   struct Direction {
     Expression wx, wh, b;
   };
+  State cell(std::initializer_list<Expression> sums, std::initializer_list<Expression> cells,
+             float forget_bias = 0.0f) const {
+    return one_ ? lstm_step(sums, cells, forget_bias)
+                : lstm_cell(affine_transform(sums), cells, forget_bias);
+  }
 
   ComputationGraph& g_;
+  bool one_;
   LookupParameter words_;
 
   Expression leaf_, leaf_bias_, left_, right_, bias_;
@@ -137,17 +142,6 @@ std::vector<NetCase<Net>> cases() {
                      for (const auto& s : n.sequence(length)) outs.push_back(cmult(s.h, s.c));
                    return outs;
                  }});
-  // The separate operations, where a step's have their nodes in different orders.
-  all.push_back({"separate operations", [](const Net& n) {
-                   const Outs gates =
-                       each(3, [&](unsigned t) { return tree_lstm_gates(n.sums(t), 2); });
-                   Outs cells(3), outs;
-                   for (const unsigned t : {2u, 0u, 1u})
-                     cells[t] = tree_lstm_c({n.word(5 + t), n.word(t)}, gates[t]);
-                   for (const unsigned t : {1u, 2u, 0u})
-                     outs.push_back(tree_lstm_h(cells[t], gates[(t + 1) % 3]));
-                   return outs;
-                 }});
   all.push_back(
       {"cells of the same sums", [](const Net& n) {
          const Expression sums = n.sums(3);
@@ -195,6 +189,15 @@ TEST_CASE("operations that run as one kernel compute what each of them does", "[
   check_nets(cases());
 }
 
+TEST_CASE("cells that are one node with their products compute the same", "[cuda]") {
+  struct OneNode : Net {
+    OneNode(ComputationGraph& g, ParameterCollection& pc) : Net(g, pc, true) {}
+  };
+  std::vector<NetCase<OneNode>> all;
+  for (const NetCase<Net>& c : cases()) all.push_back({c.name, c.make});
+  check_nets(all);
+}
+
 TEST_CASE("the kernels of a step do not meet in memory that is used again", "[cuda]") {
   for (const bool words : {false, true}) {
     CAPTURE(words);
@@ -222,10 +225,10 @@ namespace {
 /// Kernels and products, of a forward pass and of a backward pass.
 using Counts = std::vector<std::size_t>;
 
-Counts count(const Make<Net>& make) {
+Counts count(const Make<Net>& make, bool one) {
   ParameterCollection pc;
   DeviceGraph g;
-  const Expression loss = sum_elems(concatenate(make(Net(g, pc))));
+  const Expression loss = sum_elems(concatenate(make(Net(g, pc, one))));
   const auto& now = emulation::counts();
   const std::size_t k0 = now.launches, p0 = now.products;
   g.incremental_forward(loss);
@@ -235,9 +238,9 @@ Counts count(const Make<Net>& make) {
 }
 
 /// Launches and products of the larger graph beyond those of the smaller one.
-Counts more(const Make<Net>& large, const Make<Net>& small) {
-  Counts all = count(large);
-  const Counts less = count(small);
+Counts more(const Make<Net>& large, const Make<Net>& small, bool one = false) {
+  Counts all = count(large, one);
+  const Counts less = count(small, one);
   for (std::size_t k = 0; k < all.size(); ++k) all[k] -= less[k];
   return all;
 }
@@ -255,15 +258,20 @@ TEST_CASE("a step takes a kernel and a product each way", "[cuda]") {
       return outs;
     };
   };
-  CHECK(more(sequences(1, 9, false), sequences(1, 8, false)) == Counts{1, 1, 1, 1});
-  CHECK(more(sequences(5, 9, false), sequences(5, 8, false)) == Counts{1, 1, 1, 1});
+  for (const bool one : {false, true}) {
+    CAPTURE(one);
+    CHECK(more(sequences(1, 9, false), sequences(1, 8, false), one) == Counts{1, 1, 1, 1});
+    CHECK(more(sequences(5, 9, false), sequences(5, 8, false), one) == Counts{1, 1, 1, 1});
+  }
   // States of two directions lie by turns: they are gathered, and their gradients spread.
   CHECK(more(sequences(5, 9, true), sequences(5, 8, true)) == Counts{2, 1, 2, 1});
+  CHECK(more(sequences(5, 9, true), sequences(5, 8, true), true) == Counts{2, 2, 2, 2});
 
   const auto complete = [](unsigned depth) {
     return [=](const Net& n) { return Outs{n.complete_tree(depth).h}; };
   };
-  CHECK(more(complete(3), complete(2)) == Counts{2, 1, 2, 1});
+  for (const bool one : {false, true})
+    CHECK(more(complete(3), complete(2), one) == Counts{2, 1, 2, 1});
 }
 
 TEST_CASE("gradients of many operands of one shape take a kernel", "[cuda]") {

@@ -198,7 +198,7 @@ const std::set<std::string> kOnWhole = [] {
   std::istringstream names(
       "argmax attention circ_conv circ_corr constrained_softmax conv2d crf_marginals ctc_alignment "
       "cumsum dependency_marginals layer_norm log_softmax maxpooling2d semi_crf_marginals softmax "
-      "span_marginals sparsemax tree_lstm_gates");
+      "span_marginals sparsemax");
   return std::set<std::string>(std::istream_iterator<std::string>(names), {});
 }();
 

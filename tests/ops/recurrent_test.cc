@@ -28,28 +28,60 @@ std::vector<Dim> cell_shapes(Shapes& s) {
 
 constexpr char kBadCells[] = "{2} {7} | {2} {4} | {2,2} {8} | {2} {8,2} | {2X2} {8X3}";
 
-/// At a node of a tree with so many children. The operands of `tree_lstm_c` are the cells and the
-/// gates.
-OpCase tree_gates(unsigned children) {
-  OpCase c;
-  c.name = "tree_lstm_gates" + of(children);
-  c.shapes = [=](Shapes& s) { return std::vector{Dim({(3 + children) * s.size()}, s.batch())}; };
-  c.build = [=](const Operand& x) { return tree_lstm_gates(x[0], children, 0.5f); };
-  c.reference = [=](const Arrays& x) {
-    const unsigned h = x[0].dim.rows() / (3 + children);
-    return fill(x[0].dim, [&](const Place& p) {
-      const bool forget = p[0] >= h && p[0] < (1 + children) * h;
-      const double sum = x[0].at(p) + (forget ? 0.5 : 0);
-      return p[0] < (2 + children) * h ? sigmoid(sum) : std::tanh(sum);
-    });
-  };
-  c.bad = {{{Dim({7 + 2 * children})}}, {{Dim({3 + children, 2})}}};
-  return c;
+/// The gates of the sums of a cell with so many predecessors, its value, and its output.
+Array gates_of(const Array& sums, unsigned children) {
+  const unsigned h = sums.dim.rows() / (3 + children);
+  return fill(sums.dim, [&](const Place& p) {
+    const bool forget = p[0] >= h && p[0] < (1 + children) * h;
+    const double sum = sums.at(p) + (forget ? 0.5 : 0);
+    return p[0] < (2 + children) * h ? sigmoid(sum) : std::tanh(sum);
+  });
+}
+Array cell_of(const Array& gates, const Array* cells, unsigned children) {
+  const unsigned h = gates.dim.rows() / (3 + children);
+  unsigned batch = gates.dim.bd;
+  for (unsigned k = 0; k < children; ++k) batch = std::max(batch, cells[k].dim.bd);
+  return fill(Dim({h}, batch), [&](const Place& p) {
+    const auto gate = [&](unsigned k) { return gates.at(k * h + p[0], 0, p[kBatch]); };
+    double sum = gate(0) * gate(2 + children);
+    for (unsigned k = 0; k < children; ++k) sum += gate(1 + k) * cells[k].at(p);
+    return sum;
+  });
+}
+Array output_of(const Array& cell, const Array& gates, unsigned children) {
+  const unsigned h = cell.dim.rows();
+  return fill(cell.dim, [&](const Place& p) {
+    return gates.at((1 + children) * h + p[0], 0, p[kBatch]) * std::tanh(cell.at(p));
+  });
 }
 
-OpCase tree_cell(unsigned children) {
+/// What a case reads of a cell: both results, one behind the other, or one of them.
+struct Results {
+  bool h, c;
+
+  Expression of(const LSTMCellState& s) const {
+    if (!c) return s.h;
+    if (h) return concatenate({s.h, s.c, s.c});
+    return average(std::vector<Expression>(17, s.c));  // the last operand is an alias
+  }
+  Array of(const Array& sums, const Array* cells, unsigned children) const {
+    const Array gates = gates_of(sums, children), cell = cell_of(gates, cells, children),
+                output = output_of(cell, gates, children);
+    if (!h || !c) return h ? output : cell;
+    const unsigned n = cell.dim.rows();
+    return fill(Dim({3 * n}, cell.dim.bd), [&](Place p) {
+      const Array& of = p[0] < n ? output : cell;
+      p[0] %= n;
+      return of.at(p);
+    });
+  }
+  std::string name() const { return !c ? ", the output" : !h ? ", the cell" : ""; }
+};
+
+/// A cell with so many predecessors. The operands are the cells and the sums.
+OpCase cell(unsigned children, Results results) {
   OpCase c;
-  c.name = "tree_lstm_c" + of(children);
+  c.name = "lstm_cell" + of(children) + results.name();
   c.shapes = [=](Shapes& s) {
     const unsigned h = s.size();
     std::vector<Dim> all;
@@ -58,22 +90,13 @@ OpCase tree_cell(unsigned children) {
     return all;
   };
   c.build = [=](const Operand& x) {
-    return tree_lstm_c(std::vector<Expression>(x.begin(), x.begin() + children), x[children]);
+    const std::vector<Expression> cells(x.begin(), x.begin() + children);
+    return results.of(lstm_cell(x[children], cells, 0.5f));
   };
-  c.reference = [=](const Arrays& x) {
-    const unsigned h = x[children].dim.rows() / (3 + children);
-    unsigned batch = 1;
-    for (const Array& a : x) batch = std::max(batch, a.dim.bd);
-    return fill(Dim({h}, batch), [&](const Place& p) {
-      const auto gate = [&](unsigned k) { return x[children].at(k * h + p[0], 0, p[kBatch]); };
-      double sum = gate(0) * gate(2 + children);
-      for (unsigned k = 0; k < children; ++k) sum += gate(1 + k) * x[k].at(p);
-      return sum;
-    });
-  };
-  const auto wrong = [&](const Dim& cell, const Dim& gates) {
+  c.reference = [=](const Arrays& x) { return results.of(x[children], x.data(), children); };
+  const auto wrong = [&](const Dim& cell, const Dim& sums) {
     std::vector<Dim> all(children, cell);
-    all.push_back(gates);
+    all.push_back(sums);
     c.bad.push_back({all});
   };
   const unsigned n = 3 + children;
@@ -87,55 +110,64 @@ OpCase tree_cell(unsigned children) {
   return c;
 }
 
-OpCase tree_output(unsigned children) {
+/// A cell with so many predecessors and its products. The operands are the cells, the vectors, the
+/// bias and the matrices.
+OpCase step(unsigned children, unsigned pairs, Results results) {
   OpCase c;
-  c.name = "tree_lstm_h" + of(children);
+  c.name = "lstm_step" + of(children) + ", " + std::to_string(pairs) + " products" + results.name();
   c.shapes = [=](Shapes& s) {
-    const unsigned h = s.size();
-    return std::vector{Dim({h}, s.batch()), Dim({(3 + children) * h}, s.batch())};
+    const unsigned h = s.size(), sums = (3 + children) * h;
+    std::vector<Dim> all, matrices;
+    for (unsigned k = 0; k < children; ++k) all.push_back(Dim({h}, s.batch()));
+    for (unsigned k = 0; k < pairs; ++k) {
+      const unsigned n = s.size();
+      all.push_back(Dim({n}, s.batch()));
+      matrices.push_back(Dim({sums, n}));
+    }
+    all.push_back(Dim({sums}));
+    all.insert(all.end(), matrices.begin(), matrices.end());
+    return all;
   };
-  c.build = [](const Operand& x) { return tree_lstm_h(x[0], x[1]); };
-  c.reference = [=](const Arrays& x) {
-    const unsigned h = x[0].dim.rows();
-    return fill(Dim({h}, std::max(x[0].dim.bd, x[1].dim.bd)), [&](const Place& p) {
-      return x[1].at((1 + children) * h + p[0], 0, p[kBatch]) * std::tanh(x[0].at(p));
-    });
-  };
-  c.bad = bad_shapes(kBadCells);
-  return c;
-}
-
-/// Both results of a cell at a node with so many children, one behind the other, or one of them.
-OpCase cell(unsigned children, bool h, bool c) {
-  OpCase test = tree_cell(children);
-  test.name = "lstm_cell" + of(children) + (!c ? ", the output" : !h ? ", the cell" : "");
-  test.build = [=](const Operand& x) {
+  const unsigned bias = children + pairs;
+  c.build = [=](const Operand& x) {
     const std::vector<Expression> cells(x.begin(), x.begin() + children);
-    const LSTMCellState s = lstm_cell(x[children], cells, 0.5f);
-    if (!c) return s.h;
-    if (h) return concatenate({s.h, s.c, s.c});
-    return average(std::vector<Expression>(17, s.c));  // the last operand is an alias
+    std::vector<Expression> sums = {x[bias]};
+    for (unsigned k = 0; k < pairs; ++k)
+      sums.insert(sums.end(), {x[bias + 1 + k], x[children + k]});
+    return results.of(lstm_step(sums, cells, 0.5f));
   };
-  test.reference = [=](const Arrays& x) {
-    const Array gates = tree_gates(children).reference(Arrays{{x[children]}});
-    Arrays operands = x;
-    operands[children] = gates;
-    const Array cell = tree_cell(children).reference(operands);
-    const Array output = tree_output(children).reference(Arrays{{cell, gates}});
-    if (!h || !c) return h ? output : cell;
-    const unsigned n = cell.dim.rows();
-    return fill(Dim({3 * n}, cell.dim.bd), [&](Place p) {
-      const Array& of = p[0] < n ? output : cell;
-      p[0] %= n;
-      return of.at(p);
+  c.reference = [=](const Arrays& x) {
+    unsigned batch = 1;
+    for (const Array& a : x) batch = std::max(batch, a.dim.bd);
+    const Array sums = fill(Dim({x[bias].dim.rows()}, batch), [&](const Place& p) {
+      double sum = x[bias].at(p[0], 0, p[kBatch]);
+      for (unsigned k = 0; k < pairs; ++k)
+        for (unsigned j = 0; j < x[children + k].dim.rows(); ++j)
+          sum += x[bias + 1 + k].at(p[0], j, p[kBatch]) * x[children + k].at(j, 0, p[kBatch]);
+      return sum;
     });
+    return results.of(sums, x.data(), children);
   };
-  return test;
+  for (unsigned k = 0; k <= pairs; ++k) c.shared.push_back(bias + k);
+  const auto wrong = [&](const Dim& cell, const Dim& sums, const Dim& x) {
+    std::vector<Dim> all(children, cell);
+    for (unsigned k = 0; k < pairs; ++k) all.push_back(x);
+    for (unsigned k = 0; k <= pairs; ++k) all.push_back(k == 0 ? sums : Dim({sums[0], 2}));
+    c.bad.push_back({all});
+  };
+  const unsigned n = 3 + children;
+  wrong(Dim({2}), Dim({2 * n + 1}), Dim({2}));
+  if (pairs > 0) wrong(Dim({2}), Dim({2 * n}), Dim({3}));
+  if (pairs > 0) wrong(Dim({2}), Dim({2 * n}), Dim({2, 2}));
+  if (children > 0) wrong(Dim({3}), Dim({2 * n}), Dim({2}));
+  if (children > 0) wrong(Dim({2, 2}), Dim({2 * n}), Dim({2}));
+  if (children > 0 && pairs > 0) wrong(Dim({2}, 2), Dim({2 * n}), Dim({2}, 3));
+  return c;
 }
 
 /// The same from a sum for each gate.
 OpCase cell_of_gates(unsigned children) {
-  OpCase test = cell(children, true, true);
+  OpCase test = cell(children, {true, true});
   test.name += ", a sum for each gate";
   test.shapes = [=](Shapes& s) {
     const unsigned h = s.size();
@@ -159,7 +191,7 @@ OpCase cell_of_gates(unsigned children) {
       p[0] %= h;
       return of.at(p);
     }));
-    return cell(children, true, true).reference(operands);
+    return cell(children, {true, true}).reference(operands);
   };
   const std::vector<Dim> right(3 + 2 * children, Dim({2}));
   test.bad.clear();
@@ -175,7 +207,7 @@ OpCase cell_of_gates(unsigned children) {
 
 /// Gates of an input in parts or under masks: x in one or two parts, masks of x and h, h, Wx, Wh,
 /// b.
-OpCase gates_of(bool parts, bool masks) {
+OpCase gates_from(bool parts, bool masks) {
   OpCase c;
   c.name = std::string("vanilla_lstm_gates") + (masks ? "_dropout" : "") + (parts ? "_concat" : "");
   c.shapes = [=](Shapes& s) {
@@ -306,13 +338,15 @@ std::vector<OpCase> recurrent_cases() {
   };
   c.extremes = {1e4, -1e4};
   all.push_back(c);
-  all.push_back(gates_of(true, false));
-  all.push_back(gates_of(false, true));
-  all.push_back(gates_of(true, true));
+  all.push_back(gates_from(true, false));
+  all.push_back(gates_from(false, true));
+  all.push_back(gates_from(true, true));
+  constexpr Results kBoth{true, true}, kOutput{true, false}, kCell{false, true};
   for (const unsigned children : {0u, 1u, 2u, 6u})
-    all.insert(all.end(), {tree_gates(children), tree_cell(children), tree_output(children),
-                           cell(children, true, true), cell(children, true, false),
-                           cell(children, false, true), cell_of_gates(children)});
+    all.insert(all.end(), {cell(children, kBoth), cell(children, kOutput), cell(children, kCell),
+                           cell_of_gates(children)});
+  all.insert(all.end(), {step(0, 1, kBoth), step(1, 2, kBoth), step(2, 2, kBoth), step(4, 1, kBoth),
+                         step(1, 0, kBoth), step(1, 1, kOutput), step(1, 2, kCell)});
   c = on_alike("gated", 2);
   c.build = [](const Operand& x) { return gated(x[0], x[1]); };
   c.reference = [](const Arrays& x) {
@@ -371,7 +405,7 @@ std::vector<float> numbers_of(unsigned n) {
 }
 }  // namespace
 
-TEST_CASE("a cell of one node has the numbers of one of three") {
+TEST_CASE("a cell of one node has the numbers of one of separate operations") {
   using namespace dynet;
   for (const unsigned children : {0u, 1u, 2u})
     for (const unsigned batch : {1u, 2u}) {
@@ -395,9 +429,11 @@ TEST_CASE("a cell of one node has the numbers of one of three") {
           CHECK(s.h.i == s.c.i);
           CHECK(g.size() == children + 4);
         } else {
-          const Expression gates = tree_lstm_gates(x, children, 0.5f);
-          s.c = tree_lstm_c(cells, gates);
-          s.h = tree_lstm_h(s.c, gates);
+          const auto sum_of = [&](unsigned k) { return pick_range(x, 5 * k, 5 * k + 5); };
+          s.c = cmult(logistic(sum_of(0)), tanh(sum_of(2 + children)));
+          for (unsigned k = 0; k < children; ++k)
+            s.c = s.c + cmult(logistic(sum_of(1 + k) + 0.5f), cells[k]);
+          s.h = cmult(logistic(sum_of(1 + children)), tanh(s.c));
         }
         g.backward(sum_batches(sum_elems(cmult(s.h, s.c) + s.c)));
         for (const Expression& e : {s.h, s.c}) numbers[one].push_back(as_vector(e.value()));

@@ -71,14 +71,9 @@ std::vector<Mistake> Bench::value_mistakes() {
             "vanilla_lstm_gates: every product must have the same shape, got {2} and {3}"),
       WRONG(ShapeError, vanilla_lstm_c(x, y), "x y", "vanilla_lstm_c" + kGatesOfFour),
       WRONG(ShapeError, vanilla_lstm_h(x, y), "x y", "vanilla_lstm_h" + kGatesOfFour),
-      WRONG(ShapeError, tree_lstm_gates(y, 1), "y",
-            "tree_lstm_gates: the gates must be a multiple of 4 long, three and one for each "
-            "child, got 3"),
-      WRONG(ShapeError, tree_lstm_c({x}, y), "x y",
-            "tree_lstm_c: the gates must be a multiple of 4 long, three and one for each child, "
-            "got 3"),
-      WRONG(ShapeError, tree_lstm_h(x, y), "x y",
-            "tree_lstm_h: the gates must be three or more times as long as the cell, got 3 and 2"),
+      WRONG(ShapeError, lstm_cell(y, {x}).h, "x y",
+            "lstm_cell: the sum must be a multiple of 4 long, three and one for each cell, got 3"),
+      WRONG(ShapeError, lstm_step({gates, W, x}, {x}).h, "x gates W x", "lstm_step: GATES"),
       WRONG(StaleExpressionError, tanh(Expression()), "", "tanh: operand 1" + kEmpty),
       WRONG(StaleExpressionError, x + Expression(), "", "operator+: operand 2" + kEmpty),
       WRONG(StaleExpressionError, Expression() + x, "", "operator+: operand 1" + kEmpty),

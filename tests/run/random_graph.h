@@ -186,8 +186,19 @@ class RandomGraph {
                0.5f;
       case 36: {
         if (below(2)) {  // handles of second results are operands of all other operations
-          const LSTMCellState s = lstm_cell(affine_transform({zeros4(), parameter(g_, m_.gate), x}),
-                                            {z}, below(2) ? 1.0f : 0.5f);
+          const float forget = below(2) ? 1.0f : 0.5f;
+          const Expression w = parameter(g_, m_.gate);
+          LSTMCellState s;
+          switch (below(3)) {
+            case 0:
+              s = lstm_cell(affine_transform({zeros4(), w, x}), {z}, forget);
+              break;
+            case 1:
+              s = lstm_step({zeros4(), w, x}, {z}, forget);
+              break;
+            default:
+              s = lstm_step({zeros4(), w, x, w, y}, {z}, forget);
+          }
           return below(2) ? s.h : s.c;
         }
         const Expression gates =

@@ -221,16 +221,14 @@ TEST_CASE("shape: LSTM") {
   BROKEN(shape, shape::lstm_cell(Dim({2}, 2), Dim({8}, 3)));
 }
 
-TEST_CASE("shape: a tree's gates have three parts and one for each child") {
-  check_written(shape::tree_output(Dim({2}), Dim({6})), Dim({2}));
-  check_written(shape::tree_output(Dim({2}), Dim({10}, 3)), Dim({2}, 3));
-  for (const unsigned n : {0u, 2u, 4u, 5u, 7u})
-    BROKEN(shape, shape::tree_output(Dim({2}), Dim({n})));
-  check_written(shape::tree_output(Dim({0}), Dim({0})), Dim({0}));
-  BROKEN(shape, shape::tree_output(Dim({0}), Dim({3})));
-  check_written(shape::tree_cell(List{Dim({2}), Dim({2}, 4)}, Dim({10})), Dim({2}, 4));
-  BROKEN(shape, shape::tree_cell(List{Dim({2}), Dim({3})}, Dim({10})));
-  BROKEN(shape, shape::tree_gates(Dim({9}), 1));
+TEST_CASE("shape: the sums of a cell have three parts and one for each predecessor") {
+  check_written(shape::lstm_cell(List{Dim({6}, 3)}, 0), Dim({2}, 3));
+  check_written(shape::lstm_cell(List{Dim({2}), Dim({2}, 4), Dim({10})}, 2), Dim({2}, 4));
+  check_written(shape::lstm_cell(List{Dim({0}), Dim({0})}, 1), Dim({0}));
+  check_written(shape::lstm_cell(List{Dim({2}), Dim({2}), Dim({2}, 3)}, 0), Dim({2}, 3));
+  BROKEN(shape, shape::lstm_cell(List{Dim({2}), Dim({3}), Dim({10})}, 2));
+  BROKEN(shape, shape::lstm_cell(List{Dim({2}), Dim({9})}, 1));
+  BROKEN(shape, shape::lstm_cell(List{Dim({2, 2}), Dim({8})}, 1));
 }
 
 TEST_CASE("shape: rules look past trailing ones") {

@@ -6,11 +6,13 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/layers/support.h"
 #include "dynet-like/ops/broadcast.h"
+#include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/inputs.h"
 #include "dynet-like/ops/matrix.h"
 #include "dynet-like/ops/noise.h"
 #include "dynet-like/ops/normalization.h"
 #include "dynet-like/ops/recurrent.h"
+#include "dynet-like/ops/selection.h"
 
 namespace dynet {
 namespace {
@@ -108,34 +110,35 @@ void SparseLSTMBuilder::set_sparsity(float percent) {
     }
 }
 
-Expression VanillaLSTMBuilder::normalized_gates(unsigned layer, const Expression& x,
-                                                const LayerState& state, SourceLocation at) const {
+Expression VanillaLSTMBuilder::normalized_sums(unsigned layer, const Expression& x,
+                                               const LayerState& state, SourceLocation at) const {
   const auto part = [&](unsigned w, const Expression& v, unsigned gain, unsigned bias) {
     const std::vector<Expression>& ln = ln_param_vars[layer];
     return normalize(LocatedExpression(node(layer, w), at) * v, ln[gain], ln[bias], at);
   };
   Expression sums = sum({node(layer, kB), part(kWx, x, kGainX, kBiasX)}, at);
   if (!state.zero) sums = sum({sums, part(kWh, state.h, kGainH, kBiasH)}, at);
-  return vanilla_lstm_gates(sums, forget_bias_, at);
+  return sums;
 }
 
 void VanillaLSTMBuilder::normalized_step(unsigned layer, const Expression& x, LayerState& state,
                                          SourceLocation at) const {
-  const Expression gates = normalized_gates(layer, x, state, at);
+  const Expression sums = normalized_sums(layer, x, state, at);
   if (state.zero) state.c = zeros(graph(at), {hidden_dim_}, device(), at);
-  state.c = vanilla_lstm_c(state.c, gates, at);
+  state.c = lstm_cell(sums, {state.c}, forget_bias_, at).c;
   const std::vector<Expression>& ln = ln_param_vars[layer];
-  state.h = vanilla_lstm_h(normalize(state.c, ln[kGainC], ln[kBiasC], at), gates, at);
+  const Expression output = pick_range(sums, 2 * hidden_dim_, 3 * hidden_dim_, 0, at);
+  state.h = gated(tanh(normalize(state.c, ln[kGainC], ln[kBiasC], at), at), output, at);
 }
 
 void VanillaLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& state,
                               SourceLocation at) {
   if (ln_) return normalized_step(layer, x, state, at);
   const Expression &wx = node(layer, kWx), &wh = node(layer, kWh), &b = node(layer, kB);
-  const Expression sums =
-      state.zero ? affine_transform({b, wx, x}, at) : affine_transform({b, wx, x, wh, state.h}, at);
   if (state.zero) state.c = zeros(graph(at), {hidden_dim_}, device(), at);
-  const LSTMCellState now = lstm_cell(sums, {state.c}, forget_bias_, at);
+  const LSTMCellState now = state.zero
+                                ? lstm_step({b, wx, x}, {state.c}, forget_bias_, at)
+                                : lstm_step({b, wx, x, wh, state.h}, {state.c}, forget_bias_, at);
   state.h = now.h;
   state.c = now.c;
 }

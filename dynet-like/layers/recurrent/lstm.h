@@ -58,7 +58,7 @@ class VanillaLSTMBuilder : public RNNBuilder {
  private:
   void normalized_step(unsigned layer, const Expression& x, LayerState& state,
                        SourceLocation at) const;
-  Expression normalized_gates(unsigned layer, const Expression& x, const LayerState& state,
+  Expression normalized_sums(unsigned layer, const Expression& x, const LayerState& state,
                               SourceLocation at) const;
 
   bool ln_ = false;
