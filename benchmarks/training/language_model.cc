@@ -58,7 +58,7 @@ class LanguageModel : public Task {
         live += inside;
       }
       const Expression h = lstm_.add_input(lookup(cg, words_, previous));
-      Expression loss = pickneglogsoftmax(affine_transform({bias, output, h}), current);
+      Expression loss = linear_cross_entropy({bias, output, h}, current);
       if (live < batch) loss = cmult(loss, input(cg, Dim({1}, batch), mask));
       losses.push_back(loss);
       units += live;

@@ -40,8 +40,8 @@ class Tagger : public Task {
       backward_.start_new_sequence();
       for (std::size_t t = n; t-- > 0;) right_[t] = backward_.add_input(x_[t]);
       for (std::size_t t = 0; t < n; ++t) {
-        const Expression scores = output * tanh(hidden * concatenate({left_[t], right_[t]}));
-        losses_.push_back(pickneglogsoftmax(scores, s.tags[t]));
+        const Expression h = tanh(hidden * concatenate({left_[t], right_[t]}));
+        losses_.push_back(linear_cross_entropy({output, h}, s.tags[t]));
       }
       units += n;
     }

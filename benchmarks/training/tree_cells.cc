@@ -44,7 +44,7 @@ class TreeCells : public Task {
           const LSTMCellState& r = states_[static_cast<std::size_t>(node.right)];
           s = lstm_step({bias, left, l.h, right, r.h}, {l.c, r.c});
         }
-        losses_.push_back(pickneglogsoftmax(output * s.h, node.label));
+        losses_.push_back(linear_cross_entropy({output, s.h}, node.label));
       }
     }
     units += count;

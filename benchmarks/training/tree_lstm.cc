@@ -51,7 +51,7 @@ class TreeLstm : public Task {
           const Expression fr = affine_transform({bf, Fr, r.h});
           s = lstm_cell({i, fl, fr, o, u}, {l.c, r.c});
         }
-        losses_.push_back(pickneglogsoftmax(output * s.h, node.label));
+        losses_.push_back(linear_cross_entropy({output, s.h}, node.label));
       }
     }
     units += count;

@@ -138,7 +138,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   flags &= inherited | (form.passes_gradient ? Node::kNeedsGradient : 0);
   flags |= attributes.flags | seconds;
   if (arity == 0 && form.kind != Kind::parameter) flags |= Node::kFromData;
-  if ((flags & Node::kOnDevice) && form.batch.value.first_pair == 0 &&
+  if ((flags & Node::kOnDevice) && form.batch.value.first_pair == 0 && !form.sums &&
       (g.nodes[args[0]].flags & Node::kFromData)) [[unlikely]]
     flags |= Node::kOwnMatrix;
   const std::size_t first_attr = g.attrs.size();

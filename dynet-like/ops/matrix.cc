@@ -15,9 +15,9 @@ const OpForm kMatmul{.name = "operator*",
                      .batch = BatchRule::products(0),
                      .reads = Reads::inputs,
                      .aux = no_aux,
-                     .forward = DYNET_FORWARD(cpu::matmul_forward),
-                     .backward = DYNET_BACKWARD(cpu::matmul_backward),
-                     .cuda = CudaRule::by(&cuda::kMatmul)};
+                     .forward = DYNET_FORWARD(cpu::affine_forward),
+                     .backward = DYNET_BACKWARD(cpu::affine_backward),
+                     .cuda = CudaRule::by(&cuda::kAffine)};
 
 const OpForm kAffine{.name = "affine_transform",
                      .shape = [](const Operands& x) { return shape::affine(x.dims); },

@@ -70,10 +70,7 @@ const OpForm kLstmCell{
 
 // The operands are the cells, then those of the sums.
 Dim step_shape(shape::Dims xs, std::size_t children) {
-  const Dim sums = shape::affine(xs.subspan(children));
-  std::vector<const Dim*> all(xs.begin(), xs.begin() + static_cast<std::ptrdiff_t>(children));
-  all.push_back(&sums);
-  return shape::lstm_cell(all, children);
+  return shape::lstm_cell(xs.first(children), shape::affine(xs.subspan(children)));
 }
 
 // The sums lie where the gates will.

@@ -11,6 +11,7 @@
 #include "dynet-like/ops/inputs.h"
 #include "dynet-like/shape/broken.h"
 #include "dynet-like/shape/reduction_rules.h"
+#include "kernels/cpu/matrix.h"
 #include "kernels/cpu/softmax.h"
 #include "kernels/cpu/sparsemax.h"
 #include "kernels/cuda/kernels.h"
@@ -105,11 +106,44 @@ const OpForm kPickNegLogSoftmax = {
     .backward = DYNET_BACKWARD(cpu::class_loss_backward),
     .cuda = CudaRule::by(&cuda::kClassLoss)};
 
+// Number of scores of a loss, which lie at the start of its scratch.
+std::size_t score_count(const GraphStore& graph, const Node& n) {
+  const Node& matrix = graph.nodes[graph.args_of(n)[n.form->batch.value.first_pair]];
+  return std::size_t{matrix.dim.rows()} * n.dim.bd;
+}
+constexpr OpForm linear_form(std::size_t biases) {
+  return {.name = "linear_cross_entropy",
+          .shape =
+              [](const Operands& x) {
+                const auto& a = x.as<ClassAttr>();
+                if (x.dims.size() < 2) shape::broken("needs a matrix", shape::Kind::argument);
+                const Dim scores =
+                    x.dims.size() == 2 ? shape::matmul(x[0], x[1]) : shape::affine(x.dims);
+                return shape::class_loss(scores, a.indices.count,
+                                         largest_index(a.indices, a.extreme));
+              },
+          .batch = BatchRule::products(biases),
+          .reads = Reads::inputs,
+          .aux = [](const GraphStore& graph,
+                    const Node& n) { return score_count(graph, n) + class_loss_aux(graph, n); },
+          .forward = DYNET_FORWARD(cpu::linear_cross_entropy_forward),
+          .backward = DYNET_BACKWARD(cpu::linear_cross_entropy_backward),
+          .cuda = CudaRule::by(&cuda::kLinearCrossEntropy),
+          .sums = score_count};
+}
+const OpForm kLinearCrossEntropy[2] = {linear_form(0), linear_form(1)};  // by number of biases
+
 }  // namespace
 
 OpFamily softmax_ops() {
-  static constexpr const OpForm* kAll[] = {&kSoftmax,   &kLogSoftmax,         &kLogSumExpDim,
-                                           &kSparsemax, &kConstrainedSoftmax, &kPickNegLogSoftmax};
+  static constexpr const OpForm* kAll[] = {&kSoftmax,
+                                           &kLogSoftmax,
+                                           &kLogSumExpDim,
+                                           &kSparsemax,
+                                           &kConstrainedSoftmax,
+                                           &kPickNegLogSoftmax,
+                                           &kLinearCrossEntropy[0],
+                                           &kLinearCrossEntropy[1]};
   return kAll;
 }
 
@@ -153,6 +187,16 @@ Expression constrained_softmax(const Expression& x, const Expression& y, SourceL
 }
 Expression pickneglogsoftmax(const Expression& x, const IndexArgument& v, SourceLocation at) {
   return add_node(kPickNegLogSoftmax, x,
+                  {ClassAttr{v.indices(), v.extreme()}, v.payload(), v.payload_size()}, at);
+}
+Expression linear_cross_entropy(std::initializer_list<Expression> scores, const IndexArgument& v,
+                                SourceLocation at) {
+  return add_node(kLinearCrossEntropy[scores.size() % 2], {scores.begin(), scores.size()},
+                  {ClassAttr{v.indices(), v.extreme()}, v.payload(), v.payload_size()}, at);
+}
+Expression linear_cross_entropy(const std::vector<Expression>& scores, const IndexArgument& v,
+                                SourceLocation at) {
+  return add_node(kLinearCrossEntropy[scores.size() % 2], scores,
                   {ClassAttr{v.indices(), v.extreme()}, v.payload(), v.payload_size()}, at);
 }
 

@@ -43,5 +43,11 @@ Expression constrained_softmax(const Expression& x, const Expression& y,
 /// at every forward. Throws ShapeError, IndexError, ArgumentError.
 Expression pickneglogsoftmax(const Expression& x, const IndexArgument& v,
                              SourceLocation at = SourceLocation::current());
+/// pickneglogsoftmax of the scores W x, or b + W_1 x_1 + W_2 x_2 + ... for an odd number of
+/// operands, as one node: an output layer and its loss.
+Expression linear_cross_entropy(std::initializer_list<Expression> scores, const IndexArgument& v,
+                                SourceLocation at = SourceLocation::current());
+Expression linear_cross_entropy(const std::vector<Expression>& scores, const IndexArgument& v,
+                                SourceLocation at = SourceLocation::current());
 
 }  // namespace dynet

@@ -292,27 +292,35 @@ Dim lstm_cell(const Dim& cell, const Dim& gates) {
   return r;
 }
 
-Dim lstm_cell(Dims xs, std::size_t children) {
-  const std::size_t sums = xs.size() - children, gates = 3 + children;
-  if (sums != 1 && sums != gates)
-    broken("needs a sum for each of " + std::to_string(gates) + " gates, or all as one, got " +
-           std::to_string(sums));
-  Dim r = *xs[children];
-  need_rank(r, 1, "the sum of the gates");
-  if (sums == 1) {
-    if (r.rows() % gates != 0)
-      broken("the sum must be a multiple of " + std::to_string(gates) +
-             " long, three and one for each cell, got " + std::to_string(r.rows()));
-    r.set(0, static_cast<unsigned>(r.rows() / gates));
+Dim lstm_cell(Dims cells, const Dim& sum) {
+  const std::size_t gates = 3 + cells.size();
+  need_rank(sum, 1, "the sum of the gates");
+  if (sum.rows() % gates != 0)
+    broken("the sum must be a multiple of " + std::to_string(gates) +
+           " long, three and one for each cell, got " + std::to_string(sum.rows()));
+  Dim r = sum;
+  r.set(0, static_cast<unsigned>(sum.rows() / gates));
+  for (const Dim* c : cells) {
+    need_rank(*c, 1, "a cell");
+    if (c->rows() != r.rows())
+      broken("the sum must be " + std::to_string(gates) + " times as long as a cell" +
+             two(sum.rows(), c->rows()));
+    r.bd = common_batch(r, *c);
   }
-  for (const Dim* x : sums == 1 ? xs.first(children) : xs) {
+  return r;
+}
+
+Dim lstm_cell(Dims xs, std::size_t children) {
+  const Dims sums = xs.subspan(children);
+  if (sums.size() == 1) return lstm_cell(xs.first(children), *sums[0]);
+  if (sums.size() != 3 + children)
+    broken("needs a sum for each of " + std::to_string(3 + children) +
+           " gates, or all as one, got " + std::to_string(sums.size()));
+  Dim r = *sums[0];
+  for (const Dim* x : xs) {
     need_rank(*x, 1, "a cell or the sum of a gate");
-    if (x->rows() != r.rows()) {
-      if (sums == 1)
-        broken("the sum must be " + std::to_string(gates) + " times as long as a cell" +
-               two(xs[children]->rows(), x->rows()));
+    if (x->rows() != r.rows())
       broken("cells and sums must have one length" + two(x->rows(), r.rows()));
-    }
     r.bd = common_batch(r, *x);
   }
   return r;

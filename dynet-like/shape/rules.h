@@ -87,6 +87,7 @@ Dim along(const Dim& x, unsigned d);
 Dim lstm_cell(const Dim& cell, const Dim& gates);
 /// The k cells {H} of a step, then the sums of the gates, {(3+k)H} or 3 + k times {H}, give {H}.
 Dim lstm_cell(Dims xs, std::size_t children);
+Dim lstm_cell(Dims cells, const Dim& sum);
 /// Operands of one shape, which is the result's.
 Dim same(Dims xs);
 /// x, and a mask of the same sizes.

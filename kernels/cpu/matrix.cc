@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "dynet-like/attributes/recurrent.h"
 #include "kernels/cpu/bf16_product.h"
 #include "kernels/cpu/eigen.h"
 #include "kernels/cpu/product.h"
 #include "kernels/cpu/recurrent.h"
+#include "kernels/cpu/softmax.h"
 
 namespace dynet::cpu::DYNET_ISA {
 namespace {
@@ -193,106 +193,109 @@ void multiply_nodes_backward(const Products& by, const GradientBatch<T>& b, std:
   sum_transposed(by, b, s, w, x);
 }
 
-template <class Products, class T>
-void matmul_forward_by(const Products& by, const Batch<T>& b) {
-  multiply_nodes(by, b, 0, 1, false, b.outs);
-}
-
-template <class Products, class T>
-void matmul_backward_by(const Products& by, const GradientBatch<T>& b) {
-  multiply_nodes_backward(by, b, 0, 1);
-}
-
-// The operand before the pairs.
-template <class T>
-std::size_t bias_of(const Batch<T>& b) {
-  return b.node(0).form->batch.value.first_pair - 1;
-}
-
-// Sums of `size` elements for each batch element, `offset` elements from the addresses `ys`.
+// Sums of products of `size` elements for each batch element, `offset` elements from the addresses
+// `ys`.
 template <class Products, class T>
 void affine_forward_by(const Products& by, const Batch<T>& b, T* const* ys, std::size_t offset,
                        std::size_t size) {
-  const std::size_t first = bias_of(b);
-  const Dim& bias = b.dim(first);
-  const std::size_t rows = bias.batch_size();
+  const BatchRule& rule = b.node(0).form->batch.value;
+  const std::size_t first = rule.first_pair;
   bool add = b.accumulates;
   // The first product starts from the bias if possible, which saves a pass over the values.
   const T* start = nullptr;
-  if (!b.accumulates && bias.bd == 1 && b.arity > first + 2 && b.terms.has(1) &&
-      rows == b.dim(first + 1).rows()) {
-    start = b.in(first, 0);
-  } else if (!b.accumulates) {
-    for (std::size_t i = 0; i < b.count; ++i)
-      for (std::size_t e = 0; e < b.dim().bd; ++e) {
-        const T* from = b.in(first, i) + (bias.bd == 1 ? 0 : e * rows);
-        for (std::size_t at = 0; at < size; at += rows)
-          std::copy_n(from, rows, ys[i] + offset + e * size + at);
-      }
-    add = true;
+  if (first > 0 && !b.accumulates) {
+    const Dim& bias = b.dim(first - 1);
+    const std::size_t rows = bias.batch_size();
+    if (bias.bd == 1 && b.arity > first + 1 && b.terms.has(1) && rows == b.dim(first).rows()) {
+      start = b.in(first - 1, 0);
+    } else {
+      for (std::size_t i = 0; i < b.count; ++i)
+        for (std::size_t e = 0; e < b.dim().bd; ++e) {
+          const T* from = b.in(first - 1, i) + (bias.bd == 1 ? 0 : e * rows);
+          for (std::size_t at = 0; at < size; at += rows)
+            std::copy_n(from, rows, ys[i] + offset + e * size + at);
+        }
+      add = true;
+    }
   }
-  for (std::size_t k = first + 1; k + 1 < b.arity; k += 2)
-    if (b.terms.has(1 + (k - first) / 2)) {
+  for (std::size_t k = first; k + 1 < b.arity; k += 2)
+    if (b.terms.has(rule.term_of(k))) {
       multiply_nodes(by, b, k, k + 1, add, ys, offset, start);
       add = true;
       start = nullptr;
     }
 }
 
-template <class Products, class T>
-void affine_backward_by(const Products& by, const GradientBatch<T>& b, std::size_t size) {
-  const std::size_t first = bias_of(b);
-  const Dim& bias = b.dim(first);
+// The gradient of the bias, repeated in each column of sums of `size` elements.
+template <class T>
+void bias_gradient(const GradientBatch<T>& b, std::size_t k, std::size_t size) {
+  const Dim& bias = b.dim(k);
   const std::size_t rows = bias.batch_size();
-  for (std::size_t i = 0; b.first <= first && i < b.count; ++i) {
-    T* d = b.d_in(first, i);
+  for (std::size_t i = 0; i < b.count; ++i) {
+    T* d = b.d_in(k, i);
     if (!d) continue;
-    bool add = b.add(first, i);
+    bool add = b.add(k, i);
     if (size == 0 && !add) std::fill_n(d, bias.size(), T(0));
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       T* to = d + (bias.bd == 1 ? 0 : e * rows);
-      if (bias.bd != 1) add = b.add(first, i);
+      if (bias.bd != 1) add = b.add(k, i);
       for (std::size_t at = 0; at < size; at += rows, add = true)
         store_or_add(add, array(to, rows), array(b.d_out(i) + e * size + at, rows));
     }
   }
-  const std::size_t end = std::min(b.end, b.arity - 1);
-  for (std::size_t k = std::max(b.first, first + 1); k < end; k += 2)
+}
+
+template <class Products, class T>
+void affine_backward_by(const Products& by, const GradientBatch<T>& b, std::size_t size) {
+  const std::size_t first = b.node(0).form->batch.value.first_pair,
+                    end = std::min(b.end, b.arity - 1);
+  if (b.first < first) bias_gradient(b, first - 1, size);
+  for (std::size_t k = std::max(b.first, first); k < end; k += 2)
     multiply_nodes_backward(by, b, k, k + 1);
 }
 
-// The sums of an LSTM cell lie where its gates will.
-template <class T>
-std::size_t sum_size(const Batch<T>& b) {
-  return (3 + b.template attr<LstmGatesAttr>().children) * b.dim().batch_size();
-}
+// Operations on sums of products that lie in the scratch of a node.
+struct InnerSums {
+  using Forward = void (*)(const Batch<T>&);
+  using Backward = void (*)(const GradientBatch<T>&);
 
-template <class Products, class T>
-void lstm_step_forward_by(const Products& by, const Batch<T>& b) {
-  affine_forward_by(by, b, b.auxs, 2 * b.dim().size(), sum_size(b));
-  if (b.terms.complete()) lstm_cell_forward(b);
-}
+  Forward forward;     // from the sums to the values
+  Backward backward;   // from the gradients of the values to those of the sums
+  std::size_t offset;  // of the sums in the scratch, in elements of the value
 
-template <class Products, class T>
-void lstm_step_backward_by(const Products& by, const GradientBatch<T>& b) {
-  if (b.terms.complete()) lstm_cell_backward(b);
-  GradientBatch<T> sums = b;
-  sums.d_outs = b.d_sums;
-  affine_backward_by(by, sums, sum_size(b));
-}
+  template <class Products>
+  void run(const Products& by, const Batch<T>& b) const {
+    affine_forward_by(by, b, b.auxs, offset * b.dim().size(), size(b));
+    if (b.terms.complete()) forward(b);
+  }
+  template <class Products>
+  void run(const Products& by, const GradientBatch<T>& b) const {
+    if (b.terms.complete()) backward(b);
+    GradientBatch<T> sums = b;
+    sums.d_outs = b.d_sums;
+    affine_backward_by(by, sums, size(b));
+  }
+  static std::size_t size(const Batch<T>& b) {  // of a batch element
+    return b.node(0).form->sums(b.graph, b.node(0)) / b.dim().bd;
+  }
+};
+constexpr InnerSums kOfStep{lstm_cell_forward, lstm_cell_backward, 2};  // where the gates will be
+constexpr InnerSums kOfLoss{class_loss_forward, class_loss_backward, 0};
 
 }  // namespace
 
-void matmul_forward(const Batch<T>& b) { matmul_forward_by(ExactProducts<T>(), b); }
-void matmul_backward(const GradientBatch<T>& b) { matmul_backward_by(ExactProducts<T>(), b); }
 void affine_forward(const Batch<T>& b) {
   affine_forward_by(ExactProducts<T>(), b, b.outs, 0, b.dim().batch_size());
 }
 void affine_backward(const GradientBatch<T>& b) {
   affine_backward_by(ExactProducts<T>(), b, b.dim().batch_size());
 }
-void lstm_step_forward(const Batch<T>& b) { lstm_step_forward_by(ExactProducts<T>(), b); }
-void lstm_step_backward(const GradientBatch<T>& b) { lstm_step_backward_by(ExactProducts<T>(), b); }
+void lstm_step_forward(const Batch<T>& b) { kOfStep.run(ExactProducts<T>(), b); }
+void lstm_step_backward(const GradientBatch<T>& b) { kOfStep.run(ExactProducts<T>(), b); }
+void linear_cross_entropy_forward(const Batch<T>& b) { kOfLoss.run(ExactProducts<T>(), b); }
+void linear_cross_entropy_backward(const GradientBatch<T>& b) {
+  kOfLoss.run(ExactProducts<T>(), b);
+}
 
 template <class T>
 const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
@@ -305,9 +308,6 @@ const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
       ForwardKernel<T> exact;
       PackingKernels<T> rounded;
     } kAll[] = {
-        {matmul_forward,
-         {[](F b, P packed) { matmul_forward_by(Bf16Products{packed}, b); },
-          [](B b, P packed) { matmul_backward_by(Bf16Products{packed}, b); }}},
         {affine_forward,
          {[](F b, P packed) {
             affine_forward_by(Bf16Products{packed}, b, b.outs, 0, b.dim().batch_size());
@@ -316,8 +316,11 @@ const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
             affine_backward_by(Bf16Products{packed}, b, b.dim().batch_size());
           }}},
         {lstm_step_forward,
-         {[](F b, P packed) { lstm_step_forward_by(Bf16Products{packed}, b); },
-          [](B b, P packed) { lstm_step_backward_by(Bf16Products{packed}, b); }}},
+         {[](F b, P packed) { kOfStep.run(Bf16Products{packed}, b); },
+          [](B b, P packed) { kOfStep.run(Bf16Products{packed}, b); }}},
+        {linear_cross_entropy_forward,
+         {[](F b, P packed) { kOfLoss.run(Bf16Products{packed}, b); },
+          [](B b, P packed) { kOfLoss.run(Bf16Products{packed}, b); }}},
     };
     for (const auto& k : kAll)
       if (k.exact == exact && has_bf16()) return &k.rounded;

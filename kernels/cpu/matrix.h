@@ -16,11 +16,11 @@ struct PackingKernels {
 
 DYNET_EACH_ISA(
 
-    /// y = W x, per batch element.
-    DYNET_DECLARE_PAIR(matmul);
-
-    /// y = bias + W1 x1 + W2 x2 + ...
+    /// y = bias + W1 x1 + W2 x2 + ..., per batch element; or without the bias.
     DYNET_DECLARE_PAIR(affine);
+
+    /// class_loss of such a sum. Scratch: the sum, then that of class_loss.
+    DYNET_DECLARE_PAIR(linear_cross_entropy);
 
     /// bf16 versions of a forward kernel and its backward kernel, which use dedicated instructions;
     /// null without such instructions, and for kernels without a bf16 version.

@@ -228,38 +228,64 @@ void logsumexp_along_backward(const GradientBatch<T>& b) {
   }
 }
 
+namespace {
+
+// Losses of scores: those of operand 0, or a sum of products at the start of the scratch.
+struct ClassLoss {
+  explicit ClassLoss(const Batch<T>& batch)
+      : b(batch),
+        bd(b.dim().bd),
+        inner(b.node(0).form->sums),
+        n(inner ? inner(b.graph, b.node(0)) / bd : b.dim(0).batch_size()) {}
+
+  const Batch<T>& b;
+  std::size_t bd;
+  AuxRule inner;
+  std::size_t n;
+
+  const T* scores(std::size_t i) const { return inner ? b.aux(i) : b.in(0, i); }
+  // The logs of sums, the shifts, the classes.
+  T* kept(std::size_t i) const { return b.aux(i) + (inner ? bd * n : 0); }
+  T* classes(std::size_t i) const { return kept(i) + 2 * bd; }
+};
+
+}  // namespace
+
 void class_loss_forward(const Batch<T>& b) {
-  const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
+  const ClassLoss s(b);
+  const std::size_t batch = s.bd;
   for (std::size_t i = 0; i < b.count; ++i)
-    keep_indices<ClassAttr>(b, i, b.aux(i) + 2 * batch, n, "the scores");
-  const auto x = [&](std::size_t c) { return b.in(0, c / batch) + c % batch * n; };
-  log_sums(batch * b.count, n, shift<T>, x, [&](std::size_t c, T log_sum, T max) {
+    keep_indices<ClassAttr>(b, i, s.classes(i), s.n, "the scores");
+  const auto x = [&](std::size_t c) { return s.scores(c / batch) + c % batch * s.n; };
+  log_sums(batch * b.count, s.n, shift<T>, x, [&](std::size_t c, T log_sum, T max) {
     const std::size_t i = c / batch, k = c % batch;
-    const unsigned v = kept_indices<ClassAttr>(b, i, b.aux(i) + 2 * batch)[k];
-    b.aux(i)[k] = shift(log_sum);
-    b.aux(i)[batch + k] = max;
+    const unsigned v = kept_indices<ClassAttr>(b, i, s.classes(i))[k];
+    s.kept(i)[k] = shift(log_sum);
+    s.kept(i)[batch + k] = max;
     b.out(i)[k] = log_sum == -kInfinity<T> ? kInfinity<T> : log_sum + (max - x(c)[v]);
   });
 }
 
 void class_loss_backward(const GradientBatch<T>& b) {
-  const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
+  const ClassLoss s(b);
+  const std::size_t n = s.n, batch = s.bd;
   over_columns<T>(
       batch * b.count, n,
       [&](std::size_t c, std::size_t at, std::size_t length, T* to) {
         const std::size_t i = c / batch, k = c % batch;
         array(to, length) =
-            (array(b.in(0, i) + k * n + at, length) - b.aux(i)[batch + k]) - b.aux(i)[k];
+            (array(s.scores(i) + k * n + at, length) - s.kept(i)[batch + k]) - s.kept(i)[k];
       },
       [&](std::size_t c, std::size_t at, std::size_t length, const T* p) {
         const std::size_t i = c / batch, k = c % batch;
-        if (!b.d_in(0, i)) return;
+        T* dx = s.inner ? b.d_sums[i] : b.d_in(0, i);
+        if (!dx) return;
         const T dy = b.d_out(i)[k];
-        T* dx = b.d_in(0, i) + k * n;
-        store_or_add(b.add(0, i), array(dx + at, length), dy * array(p, length));
+        dx += k * n;
+        store_or_add(!s.inner && b.add(0, i), array(dx + at, length), dy * array(p, length));
         if (at + length < n) return;
-        const unsigned v = kept_indices<ClassAttr, T>(b, i, b.aux(i) + 2 * batch)[k];
-        if (b.in(0, i)[k * n + v] != -kInfinity<T>) dx[v] -= dy;
+        const unsigned v = kept_indices<ClassAttr, T>(b, i, s.classes(i))[k];
+        if (s.scores(i)[k * n + v] != -kInfinity<T>) dx[v] -= dy;
       });
 }
 

@@ -80,14 +80,14 @@ struct LineWriter {
   __device__ void operator()(std::size_t e, float v) const { to[e] = add ? to[e] + v : v; }
 };
 
-/// Gradients of the lines `x` of operand k: f(team, node, line of the result, write) for the nodes
-/// of each target in order. A line of the operand corresponds to `repeats` lines of the result, at
-/// intervals of the operand's number of lines. f calls write(e, v) once for each element of the
-/// line, with e an index in the whole operand, always in the same thread.
+/// Gradients of the lines `x` of an operand, at the targets p of `size` numbers: f(team, node, line
+/// of the result, write) for the nodes of each target in order. A line of the operand corresponds
+/// to `repeats` lines of the result, at intervals of the operand's number of lines. f calls
+/// write(e, v) once for each element of the line, with e an index in the whole operand, always in
+/// the same thread.
 template <class F>
-void line_gradients(Queue& q, const GradientBatch<float>& b, std::size_t operand, const Lines& x,
+void line_gradients(Queue& q, const GradientTargets& p, std::size_t size, const Lines& x,
                     std::size_t repeats, F f) {
-  const GradientTargets p = q.targets(b, operand);
   const Targets t = p.first;
   const std::size_t lines = x.lines;
   for_lines(q, t.count * lines, x.size, x.inner > 1,
@@ -100,7 +100,13 @@ void line_gradients(Queue& q, const GradientBatch<float>& b, std::size_t operand
                   write.add = true;
                 }
             });
-  add_parts(q, p, b.dim(operand).size());
+  add_parts(q, p, size);
+}
+/// The same for operand `operand`.
+template <class F>
+void line_gradients(Queue& q, const GradientBatch<float>& b, std::size_t operand, const Lines& x,
+                    std::size_t repeats, F f) {
+  line_gradients(q, q.targets(b, operand), b.dim(operand).size(), x, repeats, f);
 }
 
 /// write(k, value(0) + ... + value(k)) for k below n, in order; all threads of the team must call.

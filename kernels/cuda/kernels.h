@@ -49,7 +49,7 @@ DYNET_CUDA_PART const Kernels kInverse, kLogdet, kCircConv, kCircCorr;
 DYNET_CUDA_PART const Kernels kHinge, kHingeDim, kPoisson, kSparsemaxLoss;
 // matrix
 DYNET_CUDA_PART const Kernels
-    kMatmul, kAffine, kDotProduct, kSquaredDistance, kBinaryLogLoss;
+    kAffine, kLinearCrossEntropy, kDotProduct, kSquaredDistance, kBinaryLogLoss;
 // noise
 DYNET_CUDA_PART const Kernels
     kDropout, kSharedDropout, kNoise, kRandomNormal, kRandomBernoulli, kRandomUniform,

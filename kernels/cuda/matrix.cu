@@ -341,12 +341,6 @@ void column_gradient(Queue& q, const GradientBatch<float>& b, std::size_t w, std
   if (!there) sum_parts(q, p, s.x_size(), to, s.repeat());
 }
 
-void multiply_nodes_backward(Queue& q, const GradientBatch<float>& b, std::size_t w,
-                             std::size_t x) {
-  matrix_gradient(q, b, w, x);
-  column_gradient(q, b, w, x);
-}
-
 // The bias, repeated for every column.
 struct Bias {
   TensorArray<const float> bias;
@@ -368,8 +362,7 @@ struct Moved {
   }
 };
 
-// The operand before the pairs.
-std::size_t bias_of(const Batch<float>& b) { return b.node(0).form->batch.value.first_pair - 1; }
+std::size_t first_pair(const Batch<float>& b) { return b.node(0).form->batch.value.first_pair; }
 
 // Several pairs of one shape, whose matrices are shared parameters, as one product:
 // y = [W1 W2 ... b 0 ...] [x1; x2; ...; 1; 0 ...]. The stacked matrix is built once per flush.
@@ -377,9 +370,9 @@ struct Stack {
   // Stacks the pairs that `wanted` selects by the operand index of their matrix; empty if the pairs
   // differ in shape.
   template <class F>
-  Stack(const Batch<float>& b, F wanted) : b_(b), bias_(bias_of(b)) {
+  Stack(const Batch<float>& b, F wanted) : b_(b), first_(first_pair(b)) {
     constexpr std::size_t kMost = std::size_t{1} << 22;  // elements; larger copies do not pay
-    for (std::size_t k = bias_ + 1; k + 1 < b.arity; k += 2)
+    for (std::size_t k = first_; k + 1 < b.arity; k += 2)
       if (wanted(k)) pairs_.push_back(k);
     bool fits = pairs_.size() > 1;
     for (const std::size_t k : pairs_)
@@ -398,10 +391,11 @@ struct Stack {
   // Returns whether the bias can be a column of the matrix: all nodes and columns share one bias,
   // and products are not rounded.
   bool takes_bias(Queue& q) const {
-    const Dim& bias = b_.dim(bias_);
-    const float* const* const all = b_.ins + bias_ * b_.count;
+    if (first_ == 0) return false;
+    const Dim& bias = b_.dim(first_ - 1);
+    const float* const* const all = b_.ins + (first_ - 1) * b_.count;
     return q.precision() == Precision::float32 && bias.bd == 1 && bias.size() == shapes().m &&
-           b_.graph.nodes[operand(bias_)].form->kind == Kind::parameter &&
+           b_.graph.nodes[operand(first_ - 1)].form->kind == Kind::parameter &&
            std::all_of(all, all + b_.count, [&](const float* p) { return p == all[0]; });
   }
 
@@ -457,7 +451,7 @@ struct Stack {
     const std::size_t m = s.m, size = m * s.k, used = inner(), all = padded(used + bias);
     std::vector<const float*> key;
     for (const std::size_t k : pairs_) key.push_back(b_.in(k, 0));
-    if (bias) key.push_back(b_.in(bias_, 0));
+    if (bias) key.push_back(b_.in(first_ - 1, 0));
     const Queue::Kept w = q.kept(key, m * all);
     if (!w.fresh) return w.p;
     const float* const* const from = q.send(key.data(), key.size());
@@ -470,7 +464,7 @@ struct Stack {
   }
 
   const Batch<float>& b_;
-  std::size_t bias_;  // operand
+  std::size_t first_;  // operand of the first pair
   std::vector<std::size_t> pairs_;
 };
 
@@ -486,42 +480,37 @@ void make_side_by_side(Queue& q, const Batch<float>& b, TensorArray<float> y, st
   each_element(q, y, b.count, size, Moved{y, to, size, accumulates});
 }
 
-void matmul_forward(Queue& q, const Batch<float>& b) {
-  make_side_by_side(q, b, q.outs(b), b.dim().size(), b.dim().rows(), false,
-                    [&](Columns y, bool add) { multiply_nodes(q, b, 0, 1, y, add); });
-}
-
-void matmul_backward(Queue& q, const GradientBatch<float>& b) {
-  multiply_nodes_backward(q, b, 0, 1);
-}
-
 // Sums y of `size` numbers for each node.
 void sums_forward(Queue& q, const Batch<float>& b, TensorArray<float> y, std::size_t size) {
-  const std::size_t first = bias_of(b);
-  const Dim& bias = b.dim(first);
-  const std::size_t rows = b.arity > first + 1 ? b.dim(first + 1).rows() : bias.batch_size();
-  const auto has = [&](std::size_t k) { return b.terms.has(1 + (k - first) / 2); };
+  const BatchRule& rule = b.node(0).form->batch.value;
+  const std::size_t first = rule.first_pair,
+                    rows = b.arity > first ? b.dim(first).rows() : b.dim(first - 1).batch_size();
+  const auto has = [&](std::size_t k) { return b.terms.has(rule.term_of(k)); };
   const auto make = [&](bool accumulates, auto f) {
     make_side_by_side(q, b, y, size, rows, accumulates, f);
   };
   const Stack stack(b, has);
   if (b.accumulates && stack.empty()) {  // separate products keep the order of a single addition
-    for (std::size_t k = first + 1; k + 1 < b.arity; k += 2)
+    for (std::size_t k = first; k + 1 < b.arity; k += 2)
       if (has(k))
         make(true, [&](Columns to, bool add) { multiply_nodes(q, b, k, k + 1, to, add); });
     return;
   }
   const bool stacks_bias = !stack.empty() && !b.accumulates && stack.takes_bias(q);
   make(b.accumulates, [&](Columns to, bool add) {
-    if (!b.accumulates && !stacks_bias) {
+    if (first > 0 && !b.accumulates && !stacks_bias) {
+      const Dim& bias = b.dim(first - 1);
       const std::size_t n = bias.batch_size();
       each_element(q, {to.first, to.step, nullptr}, b.count, size,
-                   Bias{q.ins(b, first), n, size / b.dim().bd, bias.bd == 1 ? 0 : n});
+                   Bias{q.ins(b, first - 1), n, size / b.dim().bd, bias.bd == 1 ? 0 : n});
       add = true;
     }
     if (!stack.empty()) return stack.forward(q, to, stacks_bias, add);
-    for (std::size_t k = first + 1; k + 1 < b.arity; k += 2)
-      if (has(k)) multiply_nodes(q, b, k, k + 1, to, add);
+    for (std::size_t k = first; k + 1 < b.arity; k += 2)
+      if (has(k)) {
+        multiply_nodes(q, b, k, k + 1, to, add);
+        add = true;
+      }
   });
 }
 
@@ -530,12 +519,12 @@ void affine_forward(Queue& q, const Batch<float>& b) {
 }
 
 void bias_gradient(Queue& q, const GradientBatch<float>& b, std::size_t size) {
-  const std::size_t first = bias_of(b), rows = b.dim(first).batch_size();
+  const std::size_t bias = first_pair(b) - 1, rows = b.dim(bias).batch_size();
   if (rows == 0) return;
   const std::size_t each = size / b.dim().bd, columns = each / rows,
-                    batch = b.dim(first).bd == 1 ? b.dim().bd : 1;
+                    batch = b.dim(bias).bd == 1 ? b.dim().bd : 1;
   const auto dy = q.many(const_cast<const float* const*>(b.d_outs), b.count, size);
-  sum_gradients(q, q.targets(b, first), b.dim(first).size(), batch * columns, true,
+  sum_gradients(q, q.targets(b, bias), b.dim(bias).size(), batch * columns, true,
                 [=] __device__(std::uint32_t i, std::size_t e, std::size_t c) {
                   const Quotient at = divide(e, rows);
                   return dy[i][at.by * each + c * rows + at.rest];
@@ -544,14 +533,14 @@ void bias_gradient(Queue& q, const GradientBatch<float>& b, std::size_t size) {
 
 // `size`: numbers of the sum of a node.
 void sums_backward(Queue& q, const GradientBatch<float>& b, std::size_t size) {
-  const std::size_t first = bias_of(b), end = std::min(b.end, b.arity - 1);
-  if (b.first <= first) bias_gradient(q, b, size);
+  const std::size_t first = first_pair(b), end = std::min(b.end, b.arity - 1);
+  if (b.first < first) bias_gradient(q, b, size);
   const Stack stack(b, [&](std::size_t k) {
     const auto* const dx = b.d_ins + (k + 1) * b.count;
     return k >= b.first && k < end && std::any_of(dx, dx + b.count, [](float* p) { return p; });
   });
   if (!stack.empty()) stack.backward(q, b);
-  for (std::size_t k = std::max(b.first, first + 1); k < end; k += 2) {
+  for (std::size_t k = std::max(b.first, first); k < end; k += 2) {
     matrix_gradient(q, b, k, k + 1);
     if (stack.empty()) column_gradient(q, b, k, k + 1);
   }
@@ -561,28 +550,33 @@ void affine_backward(Queue& q, const GradientBatch<float>& b) {
   sums_backward(q, b, b.dim().size());
 }
 
-// An LSTM cell of sums, which lie where its gates will.
-void step_forward(Queue& q, const Batch<float>& b) {
+// Operations on sums that lie in the scratch, `offset` numbers from its start.
+void inner_forward(Queue& q, const Batch<float>& b, const Kernels& kernels, std::size_t offset) {
   if (b.dim().size() == 0) return;
-  const std::size_t n = b.dim().size();
   std::vector<float*> sums(b.auxs, b.auxs + b.count);
-  for (float*& p : sums) p += 2 * n;
+  for (float*& p : sums) p += offset;
   sums_forward(q, b, q.spaced(sums.data(), b.count), b.node(0).form->sums(b.graph, b.node(0)));
-  if (b.terms.complete()) kLstmCell.forward(q, b);
+  if (b.terms.complete()) kernels.forward(q, b);
 }
-
-void step_backward(Queue& q, const GradientBatch<float>& b) {
+void inner_backward(Queue& q, const GradientBatch<float>& b, const Kernels& kernels) {
   if (b.dim().size() == 0) return;
-  if (b.terms.complete()) kLstmCell.backward(q, b);
+  if (b.terms.complete()) kernels.backward(q, b);
   GradientBatch<float> sums = b;
   sums.d_outs = b.d_sums;
   sums_backward(q, sums, b.node(0).form->sums(b.graph, b.node(0)));
 }
 
+void step_forward(Queue& q, const Batch<float>& b) {
+  inner_forward(q, b, kLstmCell, 2 * b.dim().size());  // where the gates will be
+}
+void step_backward(Queue& q, const GradientBatch<float>& b) { inner_backward(q, b, kLstmCell); }
+void loss_forward(Queue& q, const Batch<float>& b) { inner_forward(q, b, kClassLoss, 0); }
+void loss_backward(Queue& q, const GradientBatch<float>& b) { inner_backward(q, b, kClassLoss); }
+
 }  // namespace
 
-const Kernels kMatmul = {matmul_forward, matmul_backward};
 const Kernels kAffine = {affine_forward, affine_backward};
 const Kernels kLstmStep = {step_forward, step_backward};
+const Kernels kLinearCrossEntropy = {loss_forward, loss_backward};
 
 }  // namespace dynet::cuda

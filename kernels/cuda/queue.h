@@ -139,6 +139,11 @@ class Queue {
   GradientTargets targets(const GradientBatch<float>& b, std::size_t k) {
     return targets(b.d_ins + k * b.count, b.writes + k * b.count, b.count, b.dim(k).size());
   }
+  /// Those of sums of `size` numbers for each node (GradientBatch::d_sums).
+  GradientTargets sums(const GradientBatch<float>& b, std::size_t size) {
+    return {
+        {b.count, many(b.d_sums, b.count, size), nullptr, nullptr, nullptr, false}, 1, {}, 0, {}};
+  }
   /// Maximum number of nodes that one thread sums.
   static constexpr std::size_t kMostNodes = 16;
   /// Targets of n tensors of `size` numbers; null tensors are left out. At most `most` nodes of a

@@ -232,10 +232,7 @@ void cell_backward(Queue& q, const GradientBatch<float>& b) {
   const std::size_t own = b.d_sums ? x.at.children : b.arity;
   std::vector<GradientTargets> to(own);
   for (std::size_t k = 0; k < own; ++k) to[k] = q.targets(b, k);
-  if (b.d_sums) {
-    const std::vector<Write> stores(b.count, Write::store);
-    to.push_back(q.targets(b.d_sums, stores.data(), b.count, (3 + x.at.children) * size));
-  }
+  if (b.d_sums) to.push_back(q.sums(b, (3 + x.at.children) * size));
   const auto gradients = [&](float* const* p) -> TensorArray<const float> {
     if (std::find(p, p + b.count, nullptr) != p + b.count) return {nullptr, 0, q.send(p, b.count)};
     return q.many(const_cast<const float* const*>(p), b.count, size);

@@ -93,37 +93,54 @@ void logsumexp_along_backward(Queue& q, const GradientBatch<float>& b) {
   });
 }
 
-// Scratch of a batch of losses, by its form: two numbers per loss, then the classes of this run.
-std::size_t class_loss_aux(const Batch<float>& b) {
-  return b.node(0).form->aux.value(b.graph, b.node(0));
-}
+// Losses of scores: those of operand 0, or a sum of products at the start of the scratch. Two
+// numbers per loss are kept behind them, then the classes of this run.
+struct ClassLoss {
+  std::size_t n, batch,
+      before;  // classes, losses per node, numbers of the scratch before those kept
+  TensorArray<float> scores, kept;
+
+  ClassLoss(Queue& q, const Batch<float>& b) : batch(b.dim().bd) {
+    const OpForm& form = *b.node(0).form;
+    const TensorArray<float> scratch = q.auxs(b, form.aux.value(b.graph, b.node(0)));
+    before = form.sums ? form.sums(b.graph, b.node(0)) : 0;
+    n = form.sums ? before / batch : b.dim(0).batch_size();
+    scores = form.sums ? scratch : q.many(b.ins, b.count, b.dim(0).size());
+    kept = scratch;
+  }
+  __device__ float* log(std::size_t i) const { return kept[i] + before; }
+  __device__ float* shift(std::size_t i) const { return log(i) + batch; }
+  std::size_t classes() const { return before + 2 * batch; }
+};
 
 void class_loss_forward(Queue& q, const Batch<float>& b) {
-  const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
-  const IndexList* const classes = upload_indices<ClassAttr>(q, b, 2 * batch, n, "the scores");
-  const auto x = q.ins(b, 0);
-  const auto y = q.outs(b), kept = q.auxs(b, class_loss_aux(b));
-  for_lines_of(
-      q, b, Lines(n, batch), [=] __device__(const Team& team, std::size_t i, std::size_t k) {
-        const float* const column = x[i] + k * n;
-        const LogSum s = log_sum(team, column, n, 1);
-        if (team.lane != 0) return;
-        kept[i][k] = shift(s.log);
-        kept[i][batch + k] = s.shift;
-        y[i][k] = s.log == -INFINITY ? INFINITY : s.log + (s.shift - column[classes[i][k]]);
-      });
+  const ClassLoss loss(q, b);
+  const IndexList* const classes =
+      upload_indices<ClassAttr>(q, b, loss.classes(), loss.n, "the scores");
+  const auto y = q.outs(b);
+  for_lines_of(q, b, Lines(loss.n, loss.batch),
+               [=] __device__(const Team& team, std::size_t i, std::size_t k) {
+                 const float* const column = loss.scores[i] + k * loss.n;
+                 const LogSum s = log_sum(team, column, loss.n, 1);
+                 if (team.lane != 0) return;
+                 loss.log(i)[k] = shift(s.log);
+                 loss.shift(i)[k] = s.shift;
+                 y[i][k] =
+                     s.log == -INFINITY ? INFINITY : s.log + (s.shift - column[classes[i][k]]);
+               });
 }
 
 void class_loss_backward(Queue& q, const GradientBatch<float>& b) {
-  const std::size_t n = b.dim(0).batch_size(), batch = b.dim(0).bd;
-  const IndexList* const classes = stored_indices<ClassAttr>(q, b, 2 * batch);
-  const auto x = q.ins(b, 0), dy = q.d_outs(b);
-  const auto kept = q.auxs(b, class_loss_aux(b));
+  const ClassLoss loss(q, b);
+  const IndexList* const classes = stored_indices<ClassAttr>(q, b, loss.classes());
+  const auto dy = q.d_outs(b);
+  const std::size_t n = loss.n;
   line_gradients(
-      q, b, 0, Lines(n, batch), 1,
+      q, b.d_sums ? q.sums(b, loss.before) : q.targets(b, 0), n * loss.batch, Lines(n, loss.batch),
+      1,
       [=] __device__(const Team& team, std::uint32_t i, std::size_t line, const LineWriter& write) {
-        const float g = dy[i][line], log = kept[i][line], shift = kept[i][batch + line];
-        const float* const scores = x[i] + line * n;
+        const float g = dy[i][line], log = loss.log(i)[line], shift = loss.shift(i)[line];
+        const float* const scores = loss.scores[i] + line * n;
         const std::size_t right = classes[i][line];
         for (std::size_t k = team.lane; k < n; k += team.size) {
           const float score = scores[k], slope = g * exponential((score - shift) - log);

@@ -41,6 +41,16 @@ void bind_softmax(nb::module_& m) {
         "-log(softmax(x)[v]) of scores x {n}: {1}. Several v: one for each batch element.\n"
         "IndexError for a class that x does not have.");
   m.def(
+      "linear_cross_entropy",
+      [](const std::vector<Expression>& scores, const OneOrMore& v) {
+        return with_indices(v, [&](const IndexArgument& index) {
+          return linear_cross_entropy(scores, index, here());
+        });
+      },
+      "scores"_a, "v"_a,
+      "`pickneglogsoftmax` of the scores W x, or b + W_1 x_1 + W_2 x_2 + ... for an odd number of\n"
+      "operands, as one node.");
+  m.def(
       "pickneglogsoftmax_batch",
       [](const Expression& x, const std::vector<std::int64_t>& vs) { return negative_log(x, vs); },
       "x"_a, "vs"_a,

@@ -191,16 +191,16 @@ TEST_CASE("inputs and states of wrong sizes are errors at the caller's line") {
   const Expression x = input(g, {2}, {1, -1}), y = input(g, {3}, {1, 2, 3});
   lstm.new_graph(g);
   lstm.start_new_sequence();
-  throws_here([&] { lstm.add_input(y); }, "affine_transform", __LINE__);
+  throws_here([&] { lstm.add_input(y); }, "lstm_step", __LINE__);
   // The sequence is as before.
   CHECK(lstm.state() == -1);
   CHECK(lstm.final_h().empty());
   const Expression a = lstm.add_input(x);
-  throws_here([&] { lstm.add_input(y); }, "affine_transform", __LINE__);
+  throws_here([&] { lstm.add_input(y); }, "lstm_step", __LINE__);
   CHECK(lstm.state() == 0);
   CHECK(as_vector(lstm.back().value()) == as_vector(a.value()));
   lstm.start_new_sequence({x, x, x, x});  // of the wrong size: told at the first step
-  throws_here([&] { lstm.add_input(x); }, "affine_transform", __LINE__);
+  throws_here([&] { lstm.add_input(x); }, "lstm_step", __LINE__);
 }
 
 TEST_CASE("a builder whose graph is gone says so") {

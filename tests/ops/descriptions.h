@@ -177,6 +177,8 @@ inline constexpr Description kDescriptions[] = {
      "{H,W,Ci}, {h,w,Ci,Co} and {Co} give {H',W',Co}"},
     {"maxpooling2d", "the largest of each window", "{H,W,C} gives {H',W',C}"},
     {"filter1d_narrow", "sum of f over each window of columns", "{r,c}, {r,w,k} give {k,c-w+1}"},
+    {"linear_cross_entropy", "pickneglogsoftmax of W x, or of b + W_1 x_1 + W_2 x_2 + ...",
+     "{n,m}, {m} give {1}"},
     {"kmax_pooling", "the k largest along d, in their order", "x with k along d"},
     {"fold_rows", "the sum of each n rows that follow each other", "{r,c} gives {r/n,c}"},
     {"kmh_ngram", "the sum of each n neighbouring columns", "{r,c} gives {r,c-n+1}"},

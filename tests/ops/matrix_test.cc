@@ -40,6 +40,48 @@ Array affine(const Arrays& x) {
   return add(sum, x[0]);
 }
 
+/// The classes of a loss of so many batch elements.
+std::vector<unsigned> classes(unsigned batch, unsigned scores) {
+  std::vector<unsigned> all;
+  for (unsigned e = 0; e < batch; ++e) all.push_back((2 * e + 1) % scores);
+  return all;
+}
+
+/// The loss of an output layer, with so many products and a bias, or with one product alone.
+OpCase output_loss(bool bias, unsigned products) {
+  OpCase c;
+  c.name = "linear_cross_entropy of " + std::to_string(products) + (bias ? " and a bias" : "");
+  c.shapes = [=](Shapes& s) {
+    const unsigned n = s.positive() * s.positive();
+    std::vector<Dim> all;
+    if (bias) all.push_back(Dim({n}, s.batch()));
+    for (unsigned k = 0; k < products; ++k) {
+      const unsigned inner = s.size();
+      all.push_back(Dim({n, inner}, s.below(3) ? 1 : s.batch()));
+      all.push_back(Dim({inner}, s.batch()));
+    }
+    return all;
+  };
+  c.build = [](const Operand& x) {
+    unsigned batch = 1;
+    for (const Expression& e : x) batch = std::max(batch, e.dim().bd);
+    const std::vector<unsigned> v = classes(batch, x[x.size() % 2].dim().rows());
+    return batch == 1 ? linear_cross_entropy(x, v[0]) : linear_cross_entropy(x, v);
+  };
+  c.reference = [=](const Arrays& x) {
+    const Array scores = bias ? affine(x) : multiply(x[0], x[1]);
+    const std::vector<unsigned> v = classes(scores.dim.bd, scores.dim.rows());
+    return fill(Dim({1}, scores.dim.bd), [&](const Place& p) {
+      double sum = 0;
+      for (unsigned k = 0; k < scores.dim.rows(); ++k) sum += std::exp(scores.at(k, 0, p[kBatch]));
+      return std::log(sum) - scores.at(v[p[kBatch]], 0, p[kBatch]);
+    });
+  };
+  c.shared = bias ? std::vector<unsigned>{0, 1, 3} : std::vector<unsigned>{0};
+  c.empty = false;
+  return c;
+}
+
 }  // namespace
 
 OpCase pairwise(const std::string& name,
@@ -94,6 +136,12 @@ std::vector<OpCase> matrix_cases() {
       "argument: | argument: {2} {2,3} | {2} {2,3} {2} | {3} {2,3} {3} | {2,3} {2,3} {3,2} | {2} "
       "{2,3} {3} {1,3} {3} | {2} {2,3X2} {3X3} | {2X2} {2,3} {3X3} | {2,1,2} {2,3} {3}");
   all.push_back(transform);
+
+  all.push_back(output_loss(false, 1));
+  all.back().bad = bad_shapes("{2,3} {2} | {2,3} {3,2} | {2,3X2} {3X3}");
+  all.push_back(output_loss(true, 1));
+  all.back().bad = bad_shapes("{3} {2,3} {3} | {2,2} {2,3} {3,2} | {2X2} {2,3} {3X3}");
+  all.push_back(output_loss(true, 2));
 
   OpCase columns;
   columns.name = "colwise_add";

@@ -55,7 +55,7 @@ Array output_of(const Array& cell, const Array& gates, unsigned children) {
   });
 }
 
-/// What a case reads of a cell: both results, one behind the other, or one of them.
+/// Results of a cell that a case reads: both, one behind the other, or one of them.
 struct Results {
   bool h, c;
 

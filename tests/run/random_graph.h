@@ -226,6 +226,11 @@ class RandomGraph {
       case 0:
         return sum_batches(sum_elems(x));
       case 1:
+        if (below(2)) {
+          const Expression w = parameter(g_, m_.w);
+          return sum_batches(x.dim().bd == 1 ? linear_cross_entropy({w, x}, below(h_))
+                                             : linear_cross_entropy({w, x}, indices(h_)));
+        }
         return sum_batches(x.dim().bd == 1 ? pickneglogsoftmax(x, below(h_))
                                            : pickneglogsoftmax(x, indices(h_)));
       case 2:

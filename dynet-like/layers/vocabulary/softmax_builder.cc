@@ -54,7 +54,11 @@ Expression StandardSoftmaxBuilder::full_log_distribution(const Expression& rep, 
 Expression StandardSoftmaxBuilder::neg_log_softmax(const Expression& rep,
                                                    const std::vector<unsigned>& words,
                                                    SourceLocation at) {
-  return nn_detail::choice_loss(full_logits(rep, at), words, at);
+  if (!w_node_.pg) nn_detail::fail("neg_log_softmax", "call new_graph first", at);
+  if (rep.dim(at).batch_elems() == 1 && words.size() > 1)
+    return nn_detail::choice_loss(full_logits(rep, at), words, at);
+  return b_ ? linear_cross_entropy({b_node_, w_node_, rep}, words, at)
+            : linear_cross_entropy({w_node_, rep}, words, at);
 }
 
 unsigned StandardSoftmaxBuilder::sample(const Expression& rep, SourceLocation at) {
