@@ -98,11 +98,6 @@ template <bool transfer = false, class GetOperand>
 inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t arity,
                               GetOperand&& operand, const Dim** dims, std::uint32_t flags,
                               const Attributes& attributes, SourceLocation at) {
-  for (std::size_t k = 1; k < arity; ++k) {
-    const Expression& e = operand(k);
-    if (e.state != &s || !s.holds(e.i, e.serial)) [[unlikely]]
-      throw_bad_operand(form.name, k, e, &s, at);
-  }
   GraphStore& g = s.store;
   const std::size_t id = g.nodes.size();
   g.nodes.reserve(id + 1);
@@ -115,16 +110,18 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
     throw_too_large(form, at);
   std::uint32_t common = ~0u, seconds = 0;
   for (std::size_t k = 0; k < arity; ++k) {
-    const NodeId i = operand(k).i;
-    const Node& n = g.nodes[i];
-    if (operand(k).result) [[unlikely]] {
-      check_result(form.name, operand(k), at);
+    const Expression& e = operand(k);
+    if (k > 0 && (e.state != &s || !s.holds(e.i, e.serial))) [[unlikely]]
+      throw_bad_operand(form.name, k, e, &s, at);
+    const Node& n = g.nodes[e.i];
+    if (e.result) [[unlikely]] {
+      check_result(form.name, e, at);
       if (!transfer && !reads_seconds_in_place(form, k))
         return add_over_aliases(s, form, arity, operand, attributes, at);
       seconds |= std::uint32_t{1} << (Node::kFirstSecondBit + k);
     }
     dims[k] = &n.dim;
-    args[k] = i;
+    args[k] = e.i;
     if constexpr (transfer) {
       flags |= n.flags & ~(Node::kDeviceBits | Node::kOnDevice);
     } else {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -213,7 +212,7 @@ struct BatchRule {
   /// The term of the sum that contains operand k. Operands before the sum belong to its last step.
   constexpr std::size_t term_of(std::size_t k) const {
     if (k + 1 < first_pair) return Terms::kLast;
-    return k < first_pair ? 0 : std::min<std::size_t>(first_pair, 1) + (k - first_pair) / 2;
+    return k < first_pair ? 0 : (first_pair > 0 ? 1 : 0) + (k - first_pair) / 2;
   }
 };
 

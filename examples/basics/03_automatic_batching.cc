@@ -77,7 +77,7 @@ int main() {
       std::cout << s.nodes << " nodes ran in " << s.batches << " batches, one by one in "
                 << alone.statistics().batches << "; the loss is " << (equal ? "" : "not ")
                 << "the same\n";
-      if (!equal || 8 * s.batches > alone.statistics().batches) return 1;
+      if (!equal || 6 * s.batches > alone.statistics().batches) return 1;
     }
     trainer.update();
   }

@@ -15,7 +15,7 @@ DYNET_EACH_ISA(
     /// Log-sum-exp along the dimension in SoftmaxAttr.
     DYNET_DECLARE_PAIR(logsumexp_along);
 
-    /// Of scores as operand 0, or of the sum of products that a node has computed before.
+    /// The loss of scores: operand 0, or the sum of products that the node has computed before.
     DYNET_DECLARE_PAIR(class_loss);
 
 )

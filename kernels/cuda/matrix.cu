@@ -559,7 +559,6 @@ void inner_forward(Queue& q, const Batch<float>& b, const Kernels& kernels, std:
   if (b.terms.complete()) kernels.forward(q, b);
 }
 void inner_backward(Queue& q, const GradientBatch<float>& b, const Kernels& kernels) {
-  if (b.dim().size() == 0) return;
   if (b.terms.complete()) kernels.backward(q, b);
   GradientBatch<float> sums = b;
   sums.d_outs = b.d_sums;

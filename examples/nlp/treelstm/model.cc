@@ -48,21 +48,16 @@ Expression TreeLstm::inner_gate(Weight bias, Weight l, Weight r, const State& le
 }
 
 TreeLstm::State TreeLstm::leaf(const Expression& x) const {
-  const Expression i = logistic(leaf_gate(kBi, kWi, x));
-  const Expression o = logistic(leaf_gate(kBo, kWo, x));
-  const Expression u = tanh(leaf_gate(kBu, kWu, x));
-  const Expression c = cmult(i, u);
-  return {cmult(o, tanh(c)), c};
+  return dynet::lstm_cell({leaf_gate(kBi, kWi, x), leaf_gate(kBo, kWo, x), leaf_gate(kBu, kWu, x)},
+                          {});
 }
 
 TreeLstm::State TreeLstm::inner(const State& left, const State& right) const {
-  const Expression i = logistic(inner_gate(kBi, kUil, kUir, left, right));
-  const Expression o = logistic(inner_gate(kBo, kUol, kUor, left, right));
-  const Expression u = tanh(inner_gate(kBu, kUul, kUur, left, right));
-  const Expression f = logistic(inner_gate(kBf, kUfl, kUfr, left, right));
-  const Expression g = logistic(inner_gate(kBf, kUgl, kUgr, left, right));
-  const Expression c = cmult(i, u) + cmult(f, left.c) + cmult(g, right.c);
-  return {cmult(o, tanh(c)), c};
+  return dynet::lstm_cell(
+      {inner_gate(kBi, kUil, kUir, left, right), inner_gate(kBf, kUfl, kUfr, left, right),
+       inner_gate(kBf, kUgl, kUgr, left, right), inner_gate(kBo, kUol, kUor, left, right),
+       inner_gate(kBu, kUul, kUur, left, right)},
+      {left.c, right.c});
 }
 
 std::string view_of(const std::string& word, const ModelSettings& settings) {

@@ -30,9 +30,7 @@ namespace treelstm {
 class TreeLstm {
  public:
   /// State of a node, passed to its parent.
-  struct State {
-    dynet::Expression h, c;
-  };
+  using State = dynet::LSTMCellState;
 
   /// Parameters are named as above.
   TreeLstm(unsigned word, unsigned hidden, dynet::ParameterCollection& collection);
