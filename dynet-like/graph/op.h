@@ -111,8 +111,8 @@ struct GradientBatch : Batch<T> {
   /// Operations with two results only: gradient of the second result of node i. It or `d_outs` is
   /// null for a result that the loss does not depend on.
   T* const* d_seconds = nullptr;
-  /// Operations on a sum of products only (OpForm::sums): gradient of the sum of node i, which the
-  /// step with complete terms stores and the products read.
+  /// Operations on a sum of products only (OpForm::sums): gradient of the sum of node i. The step
+  /// with complete terms stores it; calls for shared operands, whose terms are none, read it.
   T* const* d_sums = nullptr;
 
   /// Gradient of node i; address of the gradient of operand k of node i, or null if not needed.
@@ -209,7 +209,8 @@ struct BatchRule {
   constexpr bool shares(std::size_t k) const {
     return has_products() && (k < first_pair ? k + 1 == first_pair : (k - first_pair) % 2 == 0);
   }
-  /// The term of the sum that contains operand k. Operands before the sum belong to its last step.
+  /// The term of a sum of products that contains operand k. Operands before the sum belong to its
+  /// last step.
   constexpr std::size_t term_of(std::size_t k) const {
     if (k + 1 < first_pair) return Terms::kLast;
     return k < first_pair ? 0 : (first_pair > 0 ? 1 : 0) + (k - first_pair) / 2;

@@ -42,15 +42,18 @@ const OpForm kActivate{.name = "vanilla_lstm_gates",
                        .backward = DYNET_BACKWARD(cpu::lstm_activate_backward),
                        .cuda = CudaRule::by(&cuda::kLstmActivate)};
 
-const OpForm kSecondResult{.name = "lstm_cell",
-                           .kind = Kind::alias,
-                           .shape = [](const Operands& x) { return x[0]; },
-                           .batch = BatchRule::each(),
-                           .reads = Reads::nothing,
-                           .aux = no_aux,
-                           .forward = kNoForward,
-                           .backward = DYNET_BACKWARD(cpu::alias_backward),
-                           .cuda = CudaRule::by(&cuda::kAlias)};
+constexpr OpForm second_result(const char* name) {
+  return {.name = name,
+          .kind = Kind::alias,
+          .shape = [](const Operands& x) { return x[0]; },
+          .batch = BatchRule::each(),
+          .reads = Reads::nothing,
+          .aux = no_aux,
+          .forward = kNoForward,
+          .backward = DYNET_BACKWARD(cpu::alias_backward),
+          .cuda = CudaRule::by(&cuda::kAlias)};
+}
+const OpForm kCellOfCell = second_result("lstm_cell"), kCellOfStep = second_result("lstm_step");
 
 // Scratch: c, tanh(c) and the gates.
 std::size_t cell_scratch(const GraphStore& graph, const Node& n) {
@@ -66,7 +69,7 @@ const OpForm kLstmCell{
     .forward = DYNET_FORWARD(cpu::lstm_cell_forward),
     .backward = DYNET_BACKWARD(cpu::lstm_cell_backward),
     .cuda = CudaRule::by(&cuda::kLstmCell),
-    .second_result = &kSecondResult};
+    .second_result = &kCellOfCell};
 
 // The operands are the cells, then those of the sums.
 Dim step_shape(shape::Dims xs, std::size_t children) {
@@ -84,7 +87,7 @@ constexpr OpForm step_form(std::size_t children) {
       .forward = DYNET_FORWARD(cpu::lstm_step_forward),
       .backward = DYNET_BACKWARD(cpu::lstm_step_backward),
       .cuda = CudaRule::by(&cuda::kLstmStep),
-      .second_result = &kSecondResult,
+      .second_result = &kCellOfStep,
       .sums =
           [](const GraphStore& graph, const Node& n) {
             return (3 + graph.attr<LstmGatesAttr>(n).children) * n.dim.size();
@@ -167,9 +170,9 @@ LSTMCellState step_of(std::span<const Expression> sums, std::span<const Expressi
 }  // namespace
 
 OpFamily recurrent_ops() {
-  static constexpr const OpForm* kAll[] = {&kGateSums,     &kActivate, &kLstmCell,
-                                           &kSecondResult, &kSteps[0], &kSteps[1],
-                                           &kSteps[2],     &kGated,    &kCoupledUpdate};
+  static constexpr const OpForm* kAll[] = {&kGateSums,   &kActivate,     &kLstmCell, &kCellOfCell,
+                                           &kCellOfStep, &kSteps[0],     &kSteps[1], &kSteps[2],
+                                           &kGated,      &kCoupledUpdate};
   return kAll;
 }
 

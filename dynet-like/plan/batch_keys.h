@@ -18,8 +18,8 @@ struct BatchKey {
   std::uint32_t kind;  ///< in the graph's NodeKindTable
   std::uint32_t count;
   std::uint32_t arity;
-  std::uint32_t args;          ///< position of the first node's operands in the graph's list
-  std::uint32_t bias;          ///< operand before the pairs of a sum, shared by a batch; or kNoIndex
+  std::uint32_t args;  ///< position of the first node's operands in the graph's list
+  std::uint32_t bias;  ///< operand before the pairs of a sum, shared by a batch; or kNoIndex
   std::uint32_t first_matrix;  ///< every second operand from this one on is shared as well
   std::uint32_t edge;          ///< first of its edges in BatchKeys::edges
   std::uint32_t first_pair;    ///< of a sum of products (BatchRule::first_pair), else kNoIndex

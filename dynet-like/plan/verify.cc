@@ -215,7 +215,7 @@ void PlanVerifier::verify(const GraphStore& graph, std::span<const bool> wanted,
         fail(graph, id, "has the gradient of another");
       const auto other = [&](std::uint64_t from, std::uint64_t size) {
         if (!pieces_.emplace(from, Piece{from + size, id}).second)
-          fail(graph, id, "has the second gradient of another");
+          fail(graph, id, "has the gradient of its second result or of its sum over another");
       };
       if (n.form->second_result && wanted[id]) other(layout.second[id], n.dim.size());
       if (n.form->sums && wanted[id]) other(layout.sums[id], n.form->sums(graph, n));

@@ -71,7 +71,6 @@ void BackwardPass<T>::prepare(NodeId size) {
   uses_.clear();
   late_steps_ = 0;
   computed_wait_ = 0;
-  sums_.resize_uninitialized(size);
   gradient_.resize_uninitialized(size);
   for (NodeId id = 0; id < size; ++id) {
     const Node& n = graph_.nodes[id];
@@ -120,6 +119,7 @@ void BackwardPass<T>::lay_out(NodeId size) {
   for (NodeId id = 0; id < layout_.second.size(); ++id)
     if (layout_.second[id] != GradientLayout::kNoMemory)
       gradient_[id].second = block(id) + layout_.second[id];
+  if (!layout_.sums.empty()) sums_.resize_uninitialized(size);
   for (NodeId id = 0; id < layout_.sums.size(); ++id)
     if (layout_.sums[id] != GradientLayout::kNoMemory) sums_[id] = block(id) + layout_.sums[id];
 }
@@ -234,6 +234,7 @@ void BackwardPass<T>::reuse_gradients(const GradientBatch<T>& b, const NodeId* a
 // completes the values, which comes first.
 template <class T>
 T* const* BackwardPass<T>::sums_of(const Step& step, const GradientBatch<T>& b) {
+  if (sums_.size() < gradient_.size()) sums_.resize_uninitialized(gradient_.size());
   if (!keeps_all_ && step.terms.complete()) {
     auto pieces = devices_.of(b.ids[0]).pool.of(b.node(0).form->sums(graph_, b.node(0)));
     for (std::size_t i = 0; i < b.count; ++i) sums_[b.ids[i]] = pieces.take();
@@ -280,16 +281,24 @@ bool BackwardPass<T>::find_targets(const GradientBatch<T>& b, const Step& step,
   return any;
 }
 
-// Marks gradients that this batch writes more than once, by a number of the batch.
+// Marks gradients that this batch writes more than once, by a number of the batch. Several nodes
+// may be of one parameter, whose gradient they share.
 template <class T>
 void BackwardPass<T>::number_batch(const GradientBatch<T>& b, std::size_t operand,
                                    const NodeId* args) {
   T* const* const d_ins = scratch_.handed.data() + b.count;
   const std::uint32_t batch = ++scratch_.batch;
+  PodVector<T*>& buffers = scratch_.buffers;
+  buffers.clear();
   for (std::size_t to = operand * b.count; to < (operand + 1) * b.count; ++to) {
     if (!d_ins[to]) continue;
     Gradient& g = gradient_[args[to]];
-    if (g.batch == batch) scratch_.writes[to] = Write::again;
+    const auto wrote_buffer = [&] {
+      const bool found = std::find(buffers.begin(), buffers.end(), d_ins[to]) != buffers.end();
+      if (!found) buffers.push_back(d_ins[to]);
+      return found;
+    };
+    if (g.in_buffer ? wrote_buffer() : g.batch == batch) scratch_.writes[to] = Write::again;
     g.batch = batch;
   }
 }
@@ -459,6 +468,7 @@ void BackwardPass<T>::release() {
   wanted_ = {};
   blocks_ = {};
   uses_ = {};
+  sums_ = {};
 }
 
 template class BackwardPass<float>;

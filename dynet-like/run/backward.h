@@ -87,7 +87,7 @@ class BackwardPass {
   };
   /// Arguments of kernels that are not recorded: listed for each call.
   struct Scratch {
-    PodVector<T*> handed, sums;
+    PodVector<T*> handed, sums, buffers;
     PodVector<Write> writes;
     PodVector<const T*> transposed;
     PodVector<NodeId> live, args;

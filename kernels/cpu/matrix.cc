@@ -206,7 +206,8 @@ void affine_forward_by(const Products& by, const Batch<T>& b, T* const* ys, std:
   if (first > 0 && !b.accumulates) {
     const Dim& bias = b.dim(first - 1);
     const std::size_t rows = bias.batch_size();
-    if (bias.bd == 1 && b.arity > first + 1 && b.terms.has(1) && rows == b.dim(first).rows()) {
+    if (bias.bd == 1 && b.arity > first + 1 && b.terms.has(rule.term_of(first)) &&
+        rows == b.dim(first).rows()) {
       start = b.in(first - 1, 0);
     } else {
       for (std::size_t i = 0; i < b.count; ++i)
@@ -261,7 +262,7 @@ struct InnerSums {
 
   Forward forward;     // from the sums to the values
   Backward backward;   // from the gradients of the values to those of the sums
-  std::size_t offset;  // of the sums in the scratch, in elements of the value
+  std::size_t offset;  // of the sums in the scratch, in sizes of the value
 
   template <class Products>
   void run(const Products& by, const Batch<T>& b) const {

@@ -19,6 +19,9 @@ DYNET_EACH_ISA(
     /// y = bias + W1 x1 + W2 x2 + ..., per batch element; or without the bias.
     DYNET_DECLARE_PAIR(affine);
 
+    /// lstm_cell of such a sum; operands: the K cells, then those of the sum.
+    DYNET_DECLARE_PAIR(lstm_step);
+
     /// class_loss of such a sum. Scratch: the sum, then that of class_loss.
     DYNET_DECLARE_PAIR(linear_cross_entropy);
 

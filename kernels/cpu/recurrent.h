@@ -20,8 +20,6 @@ DYNET_EACH_ISA(
     /// All of an LSTM step: h as the first result, c as the second; operands: the K cells, and the
     /// sums of the gates as one operand or as 3 + K. Scratch: c, tanh(c) and the gates.
     DYNET_DECLARE_PAIR(lstm_cell);
-    /// The same for sums of products; operands: the K cells, then those of `affine`. In matrix.cc.
-    DYNET_DECLARE_PAIR(lstm_step);
 
 )
 

@@ -19,6 +19,7 @@ inline Graph random_graph(std::uint64_t seed, NodeId n = 0, NodeId reach = 1000)
       form("view", Kind::alias),
       form("parameter", Kind::parameter),
       form("sum", Kind::compute, BatchRule::products(1)),
+      form("cell", Kind::compute, BatchRule::products(3, 8), three),
       form("long", Kind::compute,
            BatchRule::sequences({.rows = Ragged::operand(0) | Ragged::kValue, .cols = 0}, 8)),
       form("wide", Kind::compute, BatchRule::sequences({.rows = 0, .cols = Ragged::operand(1)}, 8),
@@ -32,7 +33,8 @@ inline Graph random_graph(std::uint64_t seed, NodeId n = 0, NodeId reach = 1000)
   const Dim dims[] = {{3}, {17}, {4, 4}, Dim({3}, 2), {1}, {0}, {3, 2}};
   for (NodeId id = 0; id < n; ++id) {
     const std::size_t which = id == 0 ? 0 : below(std::size(kForms));
-    const std::size_t arities[] = {0, 1 + below(2), 1 + below(2), 2, 1 + below(2), 1, 0, 5, 1, 2};
+    const std::size_t arities[] = {0, 1 + below(2), 1 + below(2), 2, 1 + below(2), 1, 0, 5, 7, 1,
+                                   2};
     std::vector<NodeId> operands;
     for (std::size_t k = 0; k < arities[which]; ++k)
       operands.push_back(static_cast<NodeId>(id - 1 - below(std::min(id, reach))));

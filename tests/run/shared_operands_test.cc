@@ -60,6 +60,23 @@ TEST_CASE("gradients are right for many products of one matrix and one vector in
   }
 }
 
+TEST_CASE("gradients are right for products of one matrix and many nodes of one parameter") {
+  ParameterCollection pc;
+  const Parameter w = pc.add_parameters({16, 4}), b = pc.add_parameters({16}),
+                  start = pc.add_parameters({4}), other = pc.add_parameters({4});
+  check_batched(pc, [&](ComputationGraph& g, Expression& x) {
+    const Expression W = parameter(g, w), B = parameter(g, b), c = tanh(parameter(g, other));
+    std::vector<Expression> losses;
+    for (unsigned k = 0; k < 80; ++k) {
+      x = parameter(g, k % 3 ? start : other);
+      losses.push_back(sum_elems(W * x));
+      losses.push_back(sum_elems(lstm_step({B, W, x}, {c}).h));
+      losses.push_back(linear_cross_entropy({B, W, x}, k % 16));
+    }
+    return sum(losses);
+  });
+}
+
 TEST_CASE("gradients are right for one vector in several products and operands") {
   ParameterCollection pc;
   auto w = pc.add_parameters({4, 4}), u = pc.add_parameters({4, 4}), b = pc.add_parameters({4}),

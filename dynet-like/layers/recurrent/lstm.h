@@ -59,7 +59,7 @@ class VanillaLSTMBuilder : public RNNBuilder {
   void normalized_step(unsigned layer, const Expression& x, LayerState& state,
                        SourceLocation at) const;
   Expression normalized_sums(unsigned layer, const Expression& x, const LayerState& state,
-                              SourceLocation at) const;
+                             SourceLocation at) const;
 
   bool ln_ = false;
   float forget_bias_ = 1;
