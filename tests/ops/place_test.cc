@@ -100,6 +100,9 @@ Made run_at(Executor<float>& executor, const GraphStore& graph, NodeId id, std::
     Place d_second = place(noise(node.dim.size() + 1), node.dim.size());
     float* const d_seconds = d_second.data();
     if (form.second_result) gradients.d_seconds = &d_seconds;
+    Place d_sum = place(nullptr, form.sums ? form.sums(graph, node) : 0);
+    float* const d_sums = d_sum.data();
+    if (form.sums) gradients.d_sums = &d_sums;
     form.backward.value.f(gradients);
     for (const Place& p : d_ins) made.gradients.push_back(p.values());
   }
