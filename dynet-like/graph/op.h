@@ -28,8 +28,8 @@ struct Operands {
 
 /// Terms of a sum of products, as bits; terms from kLast on share the last bit.
 struct Terms {
-  static constexpr std::size_t kLast = 31;
-  std::uint32_t bits = ~std::uint32_t{0};  ///< initially all terms
+  static constexpr std::size_t kLast = 31;  ///< the last bit
+  std::uint32_t bits = ~std::uint32_t{0};   ///< initially all terms
 
   /// The bit of a term.
   static constexpr std::uint32_t bit(std::size_t part) {
