@@ -78,7 +78,7 @@ CellScratch scratch_of(Queue& q, const Batch<float>& b, const Gates& at) {
 // one operand, an operand for each, or those of a sum of products, which lies where the gates will.
 struct CellInputs {
   Gates at;
-  const Elements *cells, *sums;
+  const Elements *cells, *sums;  // null: where the gates will be
   bool apart;
 
   __device__ float sum(std::size_t j, std::size_t i, std::size_t element, std::size_t r) const {
@@ -89,16 +89,10 @@ CellInputs inputs_of(Queue& q, const Batch<float>& b) {
   const std::size_t children = b.attr<LstmGatesAttr>().children, h = b.dim().batch_size();
   const bool inner = b.node(0).form->sums;
   const std::size_t own = inner ? children : b.arity;
-  auto* const all = q.stage<Elements>(own + inner);
+  auto* const all = q.stage<Elements>(own);
   for (std::size_t k = 0; k < own; ++k) all[k] = elements(q, b, k);
-  if (inner) {
-    std::vector<float*> sums(b.auxs, b.auxs + b.count);
-    for (float*& p : sums) p += 2 * b.dim().size();
-    const TensorArray<float> kept = q.spaced(sums.data(), b.count);
-    all[own] = {{kept.first, kept.step, kept.each}, (3 + children) * h};
-  }
   const Elements* const sent = q.on_device(all);
-  return {{h, children}, sent, sent + children, own > children + 1};
+  return {{h, children}, sent, inner ? nullptr : sent + children, own > children + 1};
 }
 
 // All of a step.
@@ -111,14 +105,17 @@ struct MakeStep {
     const Gates& at = x.at;
     const std::size_t last = 2 + at.children;
     float* const g = to.gates(i, element) + r;
-    const float in = g[0] = logistic(x.sum(0, i, element, r));
-    const float content = g[at.candidate()] = tanhf(x.sum(last, i, element, r));
+    const auto sum_of = [&](std::size_t j) {
+      return x.sums ? x.sum(j, i, element, r) : g[j * at.h];
+    };
+    const float in = g[0] = logistic(sum_of(0));
+    const float content = g[at.candidate()] = tanhf(sum_of(last));
     float sum = in * content;
     for (std::size_t k = 0; k < at.children; ++k) {
-      const float f = g[at.forget(k)] = logistic(x.sum(1 + k, i, element, r) + bias);
+      const float f = g[at.forget(k)] = logistic(sum_of(1 + k) + bias);
       sum += f * x.cells[k].at(i, element)[r];
     }
-    const float o = g[at.output()] = logistic(x.sum(last - 1, i, element, r)), t = tanhf(sum);
+    const float o = g[at.output()] = logistic(sum_of(last - 1)), t = tanhf(sum);
     to.cell(i, element)[r] = sum;
     to.tanh_of_cell(i, element)[r] = t;
     y[i][element * at.h + r] = o * t;
