@@ -195,3 +195,34 @@ def test_labelled_trees_of_two_words():
     tree = [(0, 0, 1), (1, 1, -1), (0, 1, 2)]
     found = dy.span_log_prob(spans, tree).scalar_value()
     assert found == pytest.approx(-2 * math.log(3), abs=1e-4)
+
+
+def test_operations_on_sums_of_products():
+    pc = dy.ParameterCollection()
+    pc.set_seed(1)
+    w, b, v, c0 = (pc.add_parameters(d) for d in ((12, 2), (12,), (4, 3), (3,)))
+    gradients = []
+    for one in (True, False):
+        pc.reset_gradient()
+        dy.renew_cg()
+        x = dy.inputVector([0.5, -1])
+        if one:
+            h, c = dy.lstm_step([b, w, x], [c0], 1)
+            loss = dy.linear_cross_entropy([v, h], 2)
+        else:
+            h, c = dy.lstm_cell([dy.affine_transform([b, w, x])], [c0], 1)
+            loss = dy.pickneglogsoftmax(v * h, 2)
+        loss = loss + dy.sum_elems(c)
+        gradients.append([loss.value()])
+        loss.backward()
+        gradients[-1] += [p.grad_as_array() for p in (w, b, v, c0)]
+    for x, y in zip(*gradients):
+        np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6)
+
+
+def test_gates():
+    x, s, c = dy.inputVector([1, 2]), dy.inputVector([0.5, -1]), dy.inputVector([3, -2])
+    z = 1 / (1 + np.exp(-np.array([0.5, -1])))
+    np.testing.assert_allclose(dy.gated(x, s).npvalue(), [1, 2] * z, rtol=1e-5)
+    expected = z * np.tanh([1, 2]) + (1 - z) * np.array([3, -2])
+    np.testing.assert_allclose(dy.coupled_update(s, x, c).npvalue(), expected, rtol=1e-5)
