@@ -8,6 +8,7 @@
 
 #include "benchmarks/gpu_tasks.h"
 #include "benchmarks/measure.h"
+#include "dynet-like/distributed/distributed_trainer.h"
 #include "tests/cuda/emulation/emulation.h"
 
 namespace {
@@ -64,6 +65,35 @@ Sums measure(const GpuTask& m, std::size_t updates) {
   return sums;
 }
 
+/// Milliseconds of an update whose samples are divided into lanes, with several threads.
+double with_threads(const GpuTask& m, std::size_t updates, unsigned lanes, unsigned threads) {
+  constexpr std::size_t kWarm = 3;
+  const auto task = m.make();
+  std::vector<std::unique_ptr<Task>> tasks;
+  for (unsigned k = 0; k < lanes; ++k) tasks.push_back(task->share());
+  dynet::SimpleSGDTrainer trainer(task->model, 0.01f);
+  const auto world = dynet::make_self_communicator();
+  dynet::Workers workers(threads);
+  dynet::DistributedTrainer distributed(trainer, *world, {.lanes = lanes}, &workers);
+  dynet::Device* const device = dynet::get_device_manager()->get_global_device("GPU:0");
+  double begin = 0;
+  for (std::size_t k = 0; k < kWarm + updates; ++k) {
+    if (k == kWarm) begin = wall_clock();
+    distributed.for_each_lane(m.samples, [&](const dynet::Lane& lane) {
+      dynet::ComputationGraph cg;
+      cg.set_device(device);
+      lane.begin(cg);
+      const dynet::Expression loss =
+          tasks[lane.place]->build(cg, k * m.samples + lane.samples.begin, lane.samples.size());
+      cg.incremental_forward(loss);
+      cg.backward(loss);
+      return 0.0;
+    });
+    distributed.update();
+  }
+  return 1e3 * (wall_clock() - begin) / static_cast<double>(updates);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -72,6 +102,9 @@ int main(int argc, char** argv) {
   std::string only;
   app.add_option("--updates", updates, "that are counted")->capture_default_str();
   app.add_option("--task", only, "only this one")->check(CLI::IsMember({"tree", "bilstm", "lm"}));
+  unsigned threads = 1, lanes = 8;
+  app.add_option("--threads", threads, "that share the lanes of an update")->capture_default_str();
+  app.add_option("--lanes", lanes, "graphs of an update with threads")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     emulation::idle() = true;
@@ -101,6 +134,12 @@ int main(int argc, char** argv) {
       }
       std::cout << std::left << std::setw(7) << m.name << std::setw(9) << "all" << std::right
                 << std::setw(14) << 1e3 * host << std::setw(45) << device << '\n';
+      if (threads > 1) {
+        const double one = with_threads(m, updates, lanes, 1);
+        const double several = with_threads(m, updates, lanes, threads);
+        std::cout << std::left << std::setw(7) << m.name << lanes << " lanes: " << one << " ms, "
+                  << threads << " threads " << several << " ms, " << one / several << " times\n";
+      }
       std::cout << std::left << std::setw(7) << m.name << std::right << std::setprecision(0)
                 << per(s.nodes) << " nodes, " << per(s.uploads) << " uploads of "
                 << per(s.uploaded) / 1024 << " KiB in all\n";

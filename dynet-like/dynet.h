@@ -23,6 +23,7 @@
 // These headers take the compiler as long as all others together, so a program includes those that
 // it uses itself:
 //   dynet-like/base/workers.h
+//   dynet-like/distributed/batch_trainer.h
 //   dynet-like/distributed/distributed_trainer.h
 //   dynet-like/distributed/in_process.h
 //   dynet-like/distributed/mpi/world.h

@@ -1,67 +1,72 @@
 // Threads: the samples of one update on several cores, with the same result on any number of them.
 //
 // Graphs are independent; any number of them may run at the same time over the same parameters.
-// Workers runs jobs on threads. Here a minibatch is split into four shards, each with its own
-// graph. set_gradient_buffer(shard) selects the buffer of the shard's gradients; the trainer adds
-// the four sums in the order of their numbers. The result depends on the split, but neither on the
-// number of threads nor on their timing: the two runs below end with the same bits.
+// BatchTrainer cuts a minibatch into eight lanes, each a graph of its own, computes them on its
+// threads, adds their gradients in the order of the lanes, and makes the update. The result depends
+// on the number of lanes, but neither on the number of threads nor on their timing: the two runs
+// below end with the same bits.
 //
-// A builder such as an LSTM refers to its current graph, so each shard needs its own copy. Copies
-// share the parameters.
+// A builder such as an LSTM refers to its current graph, so every thread works with a copy of the
+// model that it gets. Copies share the parameters.
 //
 // DyNet uses processes and shared memory instead; PyTorch uses DistributedDataParallel.
-#include <array>
 #include <chrono>
 #include <iostream>
 #include <random>
 #include <vector>
 
-#include "dynet-like/base/workers.h"
+#include "dynet-like/distributed/batch_trainer.h"
 #include "dynet-like/dynet.h"
 
 using namespace dynet;
 
 namespace {
 
-constexpr unsigned kShards = 4, kHidden = 64;
+constexpr unsigned kMinibatch = 64, kHidden = 64;
+using Bits = std::vector<unsigned>;
 
-// Learns whether a sequence of bits has more ones than zeros. Returns the loss of the last update.
-float train(unsigned threads) {
-  ParameterCollection model;
-  LookupParameter embeddings = model.add_lookup_parameters(2, {8});
-  VanillaLSTMBuilder lstm(1, 8, kHidden, model);
-  Parameter W = model.add_parameters({2, kHidden});
-  AdamTrainer trainer(model, 0.01f);
-  std::vector<VanillaLSTMBuilder> builders(kShards, lstm);
-  Workers workers(threads);
+// Whether a sequence of bits has more ones than zeros.
+struct Majority {
+  explicit Majority(ParameterCollection& parameters)
+      : embeddings(parameters.add_lookup_parameters(2, {8})),
+        lstm(1, 8, kHidden, parameters),
+        w(parameters.add_parameters({2, kHidden})) {}
 
-  float loss = 0;
+  // Called for each graph.
+  void new_graph(ComputationGraph& cg) {
+    lstm.new_graph(cg);
+    W = parameter(cg, w);
+  }
+  // The loss of a sample.
+  Expression loss(ComputationGraph& cg, const Bits& bits) {
+    lstm.start_new_sequence();
+    unsigned ones = 0;
+    for (const unsigned bit : bits) {
+      ones += bit;
+      lstm.add_input(lookup(cg, embeddings, bit));
+    }
+    return pickneglogsoftmax(W * lstm.back(), unsigned{2 * ones > bits.size()});
+  }
+
+  LookupParameter embeddings;
+  VanillaLSTMBuilder lstm;
+  Parameter w;
+  Expression W;
+};
+
+// Returns the loss of the last update.
+double train(unsigned threads) {
+  ParameterCollection parameters;
+  const Majority model(parameters);
+  AdamTrainer adam(parameters, 0.01f);
+  BatchTrainer trainer(adam, {.threads = threads});
+  std::mt19937 random(1);
+  double loss = 0;
   for (unsigned step = 0; step < 300; ++step) {
-    std::array<float, kShards> losses;
-    workers.run(kShards, [&](unsigned shard) {
-      std::mt19937 random(kShards * step + shard);
-      ComputationGraph cg;
-      cg.set_gradient_buffer(shard);
-      builders[shard].new_graph(cg);
-      std::vector<Expression> each;
-      for (int k = 0; k < 16; ++k) {
-        builders[shard].start_new_sequence();
-        unsigned ones = 0;
-        for (int t = 0; t < 15; ++t) {
-          const unsigned bit = random() % 2;
-          ones += bit;
-          builders[shard].add_input(lookup(cg, embeddings, bit));
-        }
-        Expression scores = parameter(cg, W) * builders[shard].back();
-        each.push_back(pickneglogsoftmax(scores, unsigned{ones > 7}));
-      }
-      Expression mean = average(each);
-      losses[shard] = as_scalar(cg.forward(mean));
-      cg.backward(mean);
-    });
-    trainer.update(1.0f / kShards);  // mean of the shards
-    loss = 0;
-    for (const float l : losses) loss += l / kShards;
+    std::vector<Bits> minibatch(kMinibatch, Bits(15));
+    for (Bits& bits : minibatch)
+      for (unsigned& bit : bits) bit = random() % 2;
+    loss = trainer.update(model, minibatch, &Majority::loss);
   }
   return loss;
 }
@@ -69,11 +74,11 @@ float train(unsigned threads) {
 }  // namespace
 
 int main() {
-  constexpr float kBound = 0.05f;  // bound of the loss of the last update
-  float first = 0;
+  constexpr double kBound = 0.05;  // bound of the loss of the last update
+  double first = 0;
   for (const unsigned threads : {1u, 2u}) {
     const auto begin = std::chrono::steady_clock::now();
-    const float loss = train(threads);
+    const double loss = train(threads);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     std::cout << threads << (threads == 1 ? " thread:  " : " threads: ") << "loss " << loss << ", "
               << time.count() << " s\n";

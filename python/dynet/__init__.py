@@ -15,6 +15,7 @@ The names are those of DyNet's Python module, whose programs run unchanged.
 
 from . import _core
 from ._core import *  # noqa: F403
+from .batches import BatchTrainer as BatchTrainer
 from .boxes import FloatValue as FloatValue
 from .boxes import FloatVectorValue as FloatVectorValue
 from .boxes import UnsignedValue as UnsignedValue
