@@ -29,13 +29,14 @@ class BatchTrainer:
         seed: of random nodes
         device: such as "GPU:0"; the default one if empty
         check_validity: NaN and infinities are a NumericError that names the node
+        precision: see `dynet.graph`
     """
 
     def __init__(self, trainer: Trainer, threads: int = 1, lanes: int = 8, seed: int = 1, device: str = "",
-                 check_validity: bool = False) -> None:
+                 check_validity: bool = False, precision: str = "float32") -> None:
         self.trainer = trainer
         self._lanes = _LaneTrainer(trainer, threads, lanes, seed)
-        self._settings = {"device": device, "check_validity": check_validity}
+        self._device, self._check, self._precision = device, check_validity, precision
         self._building = threading.Lock()
 
     def update(self, samples: Sequence[Sample], loss_of: Callable[[Sample], Expression]) -> float:
@@ -49,7 +50,8 @@ class BatchTrainer:
             raise ValueError("BatchTrainer.update: the minibatch has no samples")
 
         def learn(lane: int, begin: int, end: int, seed: int) -> float:
-            with self._building, graph(seed=seed, **self._settings) as cg:
+            with self._building, graph(seed=seed, device=self._device, check_validity=self._check,
+                                       precision=self._precision) as cg:
                 cg.set_gradient_buffer(lane)
                 total = esum([loss_of(samples[i]) for i in range(begin, end)])
             value: float = total.scalar_value()

@@ -40,6 +40,7 @@ struct GraphSettings {
   bool inference = false;          ///< forward only
   std::uint64_t seed = 0;          ///< seed of random nodes; 0: derived from the program's settings
   Device* device = nullptr;        ///< null: the device of the program's settings
+  Precision precision = Precision::float32;
 };
 
 /// Python's graph: a ComputationGraph that can be renewed, with one node per parameter used as an

@@ -222,9 +222,17 @@ void dump(Graph& g, const Path& filename, Flag show_values, Flag show_gradients,
 
 void print_graphviz(Graph& g) { print(g->ComputationGraph::print_graphviz()); }
 
+Precision precision_of(const std::string& name) {
+  if (name == "float32") return Precision::float32;
+  if (name == "tf32") return Precision::tf32;
+  if (name == "bf16") return Precision::bf16;
+  throw ArgumentError("graph: precision is float32, tf32 or bf16, not \"" + name + '"', here());
+}
+
 std::shared_ptr<Graph> make_graph(Flag autobatching, Flag immediate_compute, Flag check_validity,
                                   Flag inference, std::optional<std::uint64_t> seed,
-                                  const std::string& device, const nb::object& workers) {
+                                  const std::string& device, const nb::object& workers,
+                                  const std::string& precision) {
   if (!workers.is_none() &&
       PyErr_WarnEx(
           PyExc_DeprecationWarning,
@@ -234,6 +242,7 @@ std::shared_ptr<Graph> make_graph(Flag autobatching, Flag immediate_compute, Fla
   GraphSettings settings{autobatching, immediate_compute, check_validity, inference};
   settings.seed = seed.value_or(0);
   if (!device.empty()) settings.device = get_device_manager()->get_global_device(device, here());
+  settings.precision = precision_of(precision);
   return std::make_shared<Graph>(settings);
 }
 
@@ -348,6 +357,7 @@ void Graph::apply_settings() {
   if (settings_.immediate_compute) graph_->set_immediate_compute(true);
   if (settings_.check_validity) graph_->set_check_validity(true);
   if (settings_.inference) graph_->set_inference(true);
+  if (settings_.precision != Precision::float32) graph_->set_precision(settings_.precision, here());
   // Each renewal gets a new seed.
   if (settings_.seed)
     graph_->set_seed(version_ ? mix_bits(settings_.seed + version_) : settings_.seed);
@@ -413,7 +423,7 @@ void bind_graph(nb::module_& m) {
   m.def(
       "graph", make_graph, "autobatching"_a = true, "immediate_compute"_a = false,
       "check_validity"_a = false, "inference"_a = false, "seed"_a = nb::none(), "device"_a = "",
-      "workers"_a = nb::none(),
+      "workers"_a = nb::none(), "precision"_a = "float32",
       "A new graph, for `with dynet.graph() as cg:`. Any number of them may live at once, each of\n"
       "one thread at a time.\n\n"
       "autobatching: nodes of one kind run together\n"
@@ -422,7 +432,10 @@ void bind_graph(nb::module_& m) {
       "inference: only for forward, in less memory\n"
       "seed: of its random draws\n"
       "device: such as \"GPU:0\"\n"
-      "workers: does nothing, deprecated; see Trainer.set_workers for updates");
+      "workers: does nothing, deprecated; see Trainer.set_workers for updates\n"
+      "precision: \"tf32\" or \"bf16\" rounds factors of products where the hardware is faster "
+      "so:\n"
+      "GPUs, and for bf16 CPUs with AVX512-BF16; sums, parameters and gradients stay float32");
   m.def("renew_cg", renew, "immediate_compute"_a = false, "check_validity"_a = false,
         "autobatching"_a = nb::none(),
         nb::sig("def renew_cg(immediate_compute: bool = False, check_validity: bool = False, "

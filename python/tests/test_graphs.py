@@ -513,3 +513,17 @@ def test_kinds_of_errors_that_programs_of_the_old_module_expect():
     assert dy.const_parameter(x).value() == [1, 2] and dy.cg().renew() is dy.cg()
     with pytest.raises(ValueError):
         x.value()
+
+
+def test_precision_of_products():
+    pc = dy.ParameterCollection()
+    p = pc.add_parameters((8, 300))
+    x = np.linspace(-1, 1, 300)
+    expected = p.as_array() @ x
+    for precision in "float32", "tf32", "bf16":
+        with dy.graph(precision=precision) as graph:
+            for _ in range(2):  # renewing keeps it
+                assert np.allclose((p * dy.inputVector(x)).npvalue(), expected, atol=0.02)
+                graph.renew()
+    with pytest.raises(ValueError, match='precision is float32, tf32 or bf16, not "fp8"'):
+        dy.graph(precision="fp8")
