@@ -45,6 +45,36 @@ void GraphState::drop_devices(std::size_t count) {
                           [](Device* d) { return d->type != DeviceType::CPU; });
 }
 
+void GraphState::note_memory() {
+  if (store.nodes.empty()) return;
+  // Node, origin, kind, operands and the lists of planning and of both passes.
+  constexpr std::size_t kBytesPerNode = 200;
+  const GraphStatistics used = evaluator->statistics();
+  const std::size_t bytes =
+      kBytesPerNode * store.nodes.size() + used.value_bytes + used.gradient_bytes;
+  most_bytes = std::max(most_bytes, bytes);
+  recent_bytes = std::max(bytes, recent_bytes - recent_bytes / 8);
+}
+
+void GraphState::release_if_oversized() {
+  constexpr std::size_t kAlwaysKept = std::size_t{4} << 20;
+  // Devices have pools of their own, and waiting for them costs more.
+  if (most_bytes > kAlwaysKept && recent_bytes < most_bytes / 2 && !on_device) release();
+}
+
+void GraphState::release() {
+  store.nodes = {};
+  store.origins = {};
+  store.kinds = {};
+  kinds.release();
+  shapes.release();
+  store.args = {};
+  store.attrs = {};
+  evaluator->release();
+  set_device(&kCpu);  // the only device after `release`
+  most_bytes = recent_bytes = 0;
+}
+
 GraphState* borrow_graph_state() {
   StatePool& p = pool();
   GraphState* state = nullptr;
@@ -72,6 +102,7 @@ GraphState* borrow_graph_state() {
 }
 
 void begin_graph(GraphState& state) {
+  state.release_if_oversized();
   state.number = pool().graphs.fetch_add(1, std::memory_order_relaxed) + 1;
   const ProcessHooks* process = find_process_hooks();
   Device* const device = process ? process->device() : &kCpu;
@@ -109,17 +140,7 @@ unsigned get_current_graph_id() {
 void release_graph_memory() {
   StatePool& p = pool();
   const std::lock_guard lock(p.mutex);
-  for (GraphState* s : p.idle) {
-    s->store.nodes = {};
-    s->store.origins = {};
-    s->store.kinds = {};
-    s->kinds.release();
-    s->shapes.release();
-    s->store.args = {};
-    s->store.attrs = {};
-    s->evaluator->release();
-    s->set_device(&kCpu);  // the only device after `release`
-  }
+  for (GraphState* s : p.idle) s->release();
   if (const cuda::Devices* devices = &cuda::kDevices) devices->trim_memory();
 }
 

@@ -37,6 +37,8 @@ struct GraphState {
   bool immediate = false;
   bool on_device = false;  // some device is not the CPU
   bool inference = false;
+  // Memory in bytes: the most of one graph since it was last released, and of recent graphs.
+  std::size_t most_bytes = 0, recent_bytes = 0;
   std::vector<const Dim*> dims;  // scratch for nodes with many operands
   struct Mark {
     std::size_t nodes, args, attrs, devices;
@@ -85,7 +87,16 @@ struct GraphState {
     kinds.forget();
     shapes.forget();
   }
+  /// Notes the memory of the present graph.
+  void note_memory();
+  /// Frees the memory if recent graphs used less than half of it: a server does not keep for ever
+  /// what its largest request needed. There must be no nodes.
+  void release_if_oversized();
+  /// Frees the memory of nodes and of the evaluator, whose only device is the CPU afterwards. There
+  /// must be no nodes.
+  void release();
   void clear() {
+    note_memory();
     first_serial.store(next_serial, std::memory_order_relaxed);
     truncate(0, 0, 0);
     if (shapes.size() > ShapeTable::kMost || kinds.size() > NodeKindTable::kMost) forget();

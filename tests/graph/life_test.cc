@@ -97,6 +97,38 @@ TEST_CASE("a graph reuses the memory of a destroyed graph") {
   }
 }
 
+TEST_CASE("a large graph's memory is given back after some small ones") {
+  const auto run = [](ComputationGraph& g, unsigned nodes) {
+    Expression x = input(g, {1000}, std::vector<float>(1000, 0.5f));
+    for (unsigned k = 0; k < nodes; ++k) x = tanh(x);
+    g.backward(sum_elems(x), true);
+    return g.store().nodes.capacity();
+  };
+  release_graph_memory();
+  std::size_t small = 0, large = 0, last = 0;
+  const auto each = [&](std::size_t& capacity, unsigned nodes) {
+    ComputationGraph g;
+    capacity = run(g, nodes);
+  };
+  each(small, 10);
+  each(large, 20000);  // 160 MB of values and gradients
+  CHECK(large >= 20000);
+  // A few small graphs may come between large ones.
+  for (int k = 0; k < 3; ++k) each(last, 10);
+  CHECK(last == large);
+  each(last, 20000);
+  for (int k = 0; k < 8; ++k) each(last, 10);
+  CHECK(last == small);
+  // The same where one graph is renewed.
+  ComputationGraph g;
+  CHECK(run(g, 20000) == large);
+  for (int k = 0; k < 8; ++k) {
+    g.renew();
+    last = run(g, 10);
+  }
+  CHECK(last == small);
+}
+
 TEST_CASE("release_graph_memory leaves living graphs alone") {
   ComputationGraph g;
   const Expression x = tanh(input(g, 0.5f));
