@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -30,7 +32,9 @@ using Json = nlohmann::json;
 class Server {
  public:
   Server(const std::string& model, std::vector<std::string> options) {
-    options.insert(options.begin(), {ANNOTATE_BINARY, "serve", "--port", "0", "-m", model});
+    options.insert(options.begin(), {ANNOTATE_BINARY, "serve", "-m", model});
+    if (std::find(options.begin(), options.end(), "--port") == options.end())
+      options.insert(options.end(), {"--port", "0"});
     std::vector<char*> arguments;
     for (std::string& option : options) arguments.push_back(option.data());
     arguments.push_back(nullptr);
@@ -52,6 +56,7 @@ class Server {
   ~Server() {
     if (process_ > 0) stop();
   }
+  std::uint16_t port() const { return port_; }
 
   /// Everything that comes back for these bytes.
   std::string exchange(const std::string& bytes) const {
@@ -80,6 +85,14 @@ class Server {
     const std::string answer = post(target, body);
     const Json json = Json::parse(answer.substr(answer.find("\r\n\r\n") + 4), nullptr, false);
     return json.is_object() ? json.at("result").get<std::string>() : answer;
+  }
+
+  void send(int signal) const { kill(process_, signal); }
+  /// A number of /metrics, -1 if there is none of this name and these labels.
+  long metric(const std::string& name) const {
+    const std::string text = exchange("GET /metrics HTTP/1.0\r\n\r\n");
+    const std::size_t at = text.find("\nannotate_" + name + ' ');
+    return at == text.npos ? -1 : std::stol(text.substr(text.find(' ', at)));
   }
 
   /// Asks it to end; returns its exit status.
@@ -293,6 +306,69 @@ TEST_CASE("annotate serve: bounds on waiting, and a stop that answers what waits
   CHECK(server.stop() == 0);
   client.join();
   CHECK(waiting == "Cats\n");
+}
+
+TEST_CASE("annotate serve: a new model answers while requests go on, a broken one does not") {
+  const AnnotatedFolder folder;
+  folder.must(
+      "p train --train data --model other --name 'Dogs 2.0' --epochs 1 --letter-hidden 8 --word 8 "
+      "--char 8 --hidden 8 --tree-hidden 8 --mlp 8 --arc 8 --label 8 --batch 4");
+  folder.must("cp model served");
+  Server server(folder.path("served"), {"--wait", "0", "--threads", "2"});
+  const std::string request = "data=Cats+sleep.&tokenizer=&tagger=&parser=";
+  const std::string before = server.post("/process", request);
+  REQUIRE(contains(before, "# model = Cats 1.0"));
+
+  std::atomic<bool> done = false;
+  std::atomic<int> old = 0, fresh = 0, wrong = 0;
+  std::vector<std::thread> clients;
+  for (int k = 0; k < 8; ++k)
+    clients.emplace_back([&] {
+      while (!done) {
+        const std::string answer = server.post("/process", request);
+        const bool is_fresh = contains(answer, "# model = Dogs 2.0");
+        ++(answer == before ? old : is_fresh ? fresh : wrong);
+      }
+    });
+  const auto wait_for = [&](auto condition) {
+    while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  wait_for([&] { return old > 20; });
+  folder.must("mv other served");
+  for (int k = 0; k < 3; ++k) server.send(SIGHUP);
+  wait_for([&] { return fresh > 20; });
+  wait_for([&] { return server.metric("reloads_total{result=\"success\"}") >= 1; });
+  folder.write("broken", "no model");
+  folder.must("mv broken served");
+  server.send(SIGHUP);
+  wait_for([&] { return server.metric("reloads_total{result=\"failure\"}") >= 1; });
+  const int before_more = fresh;
+  wait_for([&] { return fresh > before_more + 20; });
+  done = true;
+  for (std::thread& client : clients) client.join();
+  CHECK(wrong == 0);
+
+  // The figures agree with each other.
+  const long answers = server.metric("requests_total{status=\"200\"}");
+  CHECK(answers >= old + fresh);
+  CHECK(server.metric("request_seconds_bucket{le=\"+Inf\"}") >= answers);
+  CHECK(server.metric("batched_texts_total") == old + fresh + 1);
+  CHECK(server.metric("batches_total") >= 1);
+  CHECK(server.metric("batches_total") <= server.metric("batched_texts_total"));
+  CHECK(server.metric("queued_texts") == 0);
+  CHECK(server.post("/nowhere", "").substr(9, 3) == "404");
+  CHECK(server.metric("requests_total{status=\"404\"}") == 1);
+  CHECK(server.stop() == 0);
+}
+
+TEST_CASE("annotate serve: a port is free again at once") {
+  const AnnotatedFolder folder;
+  Server first(folder.path("model"), {"--wait", "0"});
+  // The server ends the connection, whose end it still remembers for a minute.
+  CHECK(contains(first.post("/process", "data=Cats&input=horizontal"), " 200 "));
+  CHECK(first.stop() == 0);
+  Server second(folder.path("model"), {"--port", std::to_string(first.port())});
+  CHECK(second.port() == first.port());
 }
 
 }  // namespace annotate_serve_test

@@ -37,6 +37,12 @@ constexpr std::chrono::seconds kMostIdle{5};      ///< between the requests of a
 constexpr std::chrono::seconds kMostDraining{2};  ///< for a request that was refused unread
 constexpr std::chrono::milliseconds kPause{100};  ///< after a connection that cannot be accepted
 
+// Signals ignored at the start remain ignored.
+void add_unless_ignored(net::signal_set& signals, int signal) {
+  struct sigaction before = {};
+  if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) signals.add(signal);
+}
+
 }  // namespace
 
 struct HttpServer::State {
@@ -46,6 +52,7 @@ struct HttpServer::State {
   void listen();
   void accept();
   void stop_at_signal(const std::function<void()>& stop);
+  void reload_at_signal(const std::function<void()>& reload);
 
   const HttpSettings settings;
   const Handler handler;
@@ -54,7 +61,7 @@ struct HttpServer::State {
   // Destroyed first, with the sessions in their handlers.
   net::io_context context{1};
   tcp::acceptor acceptor{context};
-  net::signal_set signals{context};
+  net::signal_set signals{context}, hangups{context};
   net::steady_timer pause{context};
 };
 
@@ -224,20 +231,24 @@ void HttpServer::State::accept() {
 }
 
 void HttpServer::State::stop_at_signal(const std::function<void()>& stop) {
-  for (const int signal : {SIGINT, SIGTERM}) {
-    struct sigaction before = {};
-    // Signals ignored at the start remain ignored.
-    if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
-      signals.add(signal);
-  }
+  for (const int signal : {SIGINT, SIGTERM}) add_unless_ignored(signals, signal);
   signals.async_wait([this, stop](Error error, int /*signal*/) {
     if (error) return;
     stopping = true;
     signals.clear();
+    hangups.cancel();
     acceptor.close();
     pause.cancel();
     for (Session* const session : sessions) session->end_reading();
     stop();
+  });
+}
+
+void HttpServer::State::reload_at_signal(const std::function<void()>& reload) {
+  hangups.async_wait([this, reload](Error error, int /*signal*/) {
+    if (error) return;
+    reload();
+    reload_at_signal(reload);
   });
 }
 
@@ -250,8 +261,10 @@ HttpServer::~HttpServer() = default;
 
 std::uint16_t HttpServer::port() const { return state_->acceptor.local_endpoint().port(); }
 
-void HttpServer::run(const std::function<void()>& stop) {
+void HttpServer::run(const std::function<void()>& stop, const std::function<void()>& reload) {
   state_->stop_at_signal(stop);
+  add_unless_ignored(state_->hangups, SIGHUP);
+  state_->reload_at_signal(reload);
   state_->accept();
   for (;;) try {
       return void(state_->context.run());

@@ -36,8 +36,8 @@ class HttpServer {
 
   std::uint16_t port() const;
   /// Handles requests until SIGINT or SIGTERM, then calls `stop`, and returns when all of them are
-  /// answered. A second signal ends the program.
-  void run(const std::function<void()>& stop);
+  /// answered. A second signal ends the program. Calls `reload` at each SIGHUP.
+  void run(const std::function<void()>& stop, const std::function<void()>& reload);
   /// Lets the thread of `run` call a function; may be called by any thread.
   void post(std::function<void()> function);
 

@@ -14,6 +14,7 @@
 #include "examples/nlp/annotate/commands.h"
 #include "examples/nlp/annotate/document.h"
 #include "examples/nlp/annotate/http.h"
+#include "examples/nlp/annotate/metrics.h"
 #include "examples/nlp/annotate/rest.h"
 #include "examples/nlp/common/model_command.h"
 #include "examples/nlp/common/options.h"
@@ -35,9 +36,10 @@ class Lane {
     Clock::time_point deadline;
   };
 
-  Lane(const Model& model, const dynet::serve::BatchLimits& limits)
+  Lane(const Model& model, const dynet::serve::BatchLimits& limits, Metrics& metrics)
       : workers_(model.threads()),
         model_(model),
+        metrics_(metrics),
         batcher_([this](std::span<const Timed> requests) { return annotate(requests); }, limits) {
     model_.set_workers(&workers_);
   }
@@ -58,40 +60,59 @@ class Lane {
     };
     dynet::Interrupt interrupt(check, std::chrono::milliseconds(0));  // before each graph
     model_.set_interrupt(&interrupt);
+    metrics_.add_batch(documents.size());
     annotate::annotate(model_, documents);
     return documents;
   }
 
   dynet::Workers workers_;
   Model model_;  ///< shares the weights
+  Metrics& metrics_;
   dynet::serve::Batcher<Timed, Document> batcher_;
 };
 
-/// Annotates the documents of all requests. Long ones have a lane of their own, so that short ones
-/// do not wait for them.
+/// A model that answers requests. Long ones have a lane of their own, so that short ones do not
+/// wait for them.
+struct Served {
+  Served(const Model& model, const std::string& file, const dynet::serve::BatchLimits& limits,
+         Metrics& metrics)
+      : about(served_model(model, file)),
+        brief(model, limits, metrics),
+        lengthy(model, limits, metrics) {}
+  std::size_t queued() const { return brief.batcher().queued() + lengthy.batcher().queued(); }
+
+  const ServedModel about;
+  mutable Lane brief, lengthy;
+};
+
+/// Annotates the documents of all requests.
 class Annotator {
  public:
   struct Limits {
     Clock::duration timeout;
     dynet::serve::BatchLimits batches;  ///< weights are those of documents
   };
+  /// Loads a model. Called by any thread, and by one at a time.
+  using Load = std::function<std::unique_ptr<Model>()>;
 
-  Annotator(const Model& model, ServedModel served, const HttpSettings& settings,
-            const Limits& limits)
-      : served_(std::move(served)),
+  Annotator(std::string file, Load load, const HttpSettings& settings, const Limits& limits)
+      : file_(std::move(file)),
+        load_(std::move(load)),
         limits_(limits),
         server_(settings, [this](const HttpRequest& request,
                                  HttpServer::Reply reply) { receive(request, std::move(reply)); }),
-        short_(model, limits.batches),
-        long_(model, limits.batches) {}
+        served_(load_served()) {}
 
   std::uint16_t port() const { return server_.port(); }
   /// See HttpServer::run.
   void run() {
-    server_.run([this] {
-      short_.batcher().stop();
-      long_.batcher().stop();
-    });
+    server_.run(
+        [this] {
+          stopping_ = true;
+          served_->brief.batcher().stop();
+          served_->lengthy.batcher().stop();
+        },
+        [this] { reload(); });
   }
 
  private:
@@ -100,28 +121,64 @@ class Annotator {
     AnnotationRequest request;
     HttpServer::Reply reply;
     Clock::time_point deadline;
-    std::size_t next = 0;  ///< document
+    std::shared_ptr<const Served> served;  ///< one model for the whole request
+    std::size_t next = 0;                  ///< document
     std::future<Document> annotated = {};
   };
 
-  void receive(const HttpRequest& http, HttpServer::Reply reply) {
-    if (http.path == "/health")
-      return reply(health_answer(short_.batcher().queued() + long_.batcher().queued()));
-    auto read = read_request(http, served_, limits_.batches.most_weight);
+  std::shared_ptr<const Served> load_served() {
+    return std::make_shared<const Served>(*load_(), file_, limits_.batches, metrics_);
+  }
+
+  /// Loads the model again, beside the requests; those that come afterwards get the new one.
+  void reload() {
+    again_ = loading_;  // what it reads now may be what was there before
+    if (std::exchange(loading_, true)) return;
+    loader_ = std::async(std::launch::async, [this] {
+      std::shared_ptr<const Served> fresh;
+      std::string error;
+      try {
+        fresh = load_served();
+      } catch (const std::exception& thrown) {
+        error = thrown.what();
+      }
+      server_.post([this, fresh = std::move(fresh), error] {
+        loading_ = false;
+        metrics_.add_reload(fresh != nullptr);
+        if (!fresh)
+          std::cerr << "annotate: the model is kept, as " << file_ << " cannot be loaded: " << error
+                    << std::endl;
+        else if (!stopping_)
+          served_ = fresh;
+        if (again_ && !stopping_) reload();
+      });
+    });
+  }
+
+  void receive(const HttpRequest& http, HttpServer::Reply send) {
+    const auto reply = [this, send = std::move(send), begin = Clock::now()](HttpAnswer answer) {
+      metrics_.add_answer(answer.status, Clock::now() - begin);
+      send(std::move(answer));
+    };
+    if (http.path == "/health") return reply(health_answer(served_->queued()));
+    if (http.path == "/metrics")
+      return reply({200, "text/plain; version=0.0.4", metrics_.text(served_->queued())});
+    auto read = read_request(http, served_->about, limits_.batches.most_weight);
     if (auto* const answer = std::get_if<HttpAnswer>(&read)) return reply(std::move(*answer));
-    go_on(std::make_shared<Job>(Job{std::move(std::get<AnnotationRequest>(read)), std::move(reply),
-                                    Clock::now() + limits_.timeout}));
+    go_on(std::make_shared<Job>(Job{std::move(std::get<AnnotationRequest>(read)), reply,
+                                    Clock::now() + limits_.timeout, served_}));
   }
 
   void go_on(const std::shared_ptr<Job>& job) {
     std::vector<Document>& documents = job->request.documents;
-    if (job->next == documents.size()) return job->reply(answer_of(job->request, served_));
+    if (job->next == documents.size())
+      return job->reply(answer_of(job->request, job->served->about));
     Document& document = documents[job->next];
     const std::size_t weight = document.weight();
     const dynet::serve::RequestTerms terms = {weight, job->deadline, job->next > 0};
     try {
       // The worker keeps nothing of the job, whose connection belongs to the thread of the server.
-      Lane& lane = weight > limits_.batches.most_weight ? long_ : short_;
+      Lane& lane = weight > limits_.batches.most_weight ? job->served->lengthy : job->served->brief;
       job->annotated = lane.batcher().submit(
           {std::move(document), job->deadline}, terms, [this, waiting = job]() mutable {
             server_.post([this, own = std::move(waiting)] { finish(own); });
@@ -146,10 +203,15 @@ class Annotator {
     go_on(job);
   }
 
-  const ServedModel served_;
+  const std::string file_;
+  const Load load_;
   const Limits limits_;
+  Metrics metrics_;
   HttpServer server_;
-  Lane short_, long_;  ///< destroyed first, as they call the server
+  // Destroyed first, as they call the server.
+  std::shared_ptr<const Served> served_;
+  bool loading_ = false, again_ = false, stopping_ = false;
+  std::future<void> loader_;
 };
 
 class Serve : public ModelCommand<Model> {
@@ -173,19 +235,26 @@ class Serve : public ModelCommand<Model> {
   }
 
   void run() override {
-    const std::unique_ptr<Model> model = load();
+    const std::unique_ptr<Model> first = load();  // its threads are those of all models
+    std::unique_ptr<Model> present = std::make_unique<Model>(*first);
     HttpSettings settings;
     settings.host = host_;
     settings.port = static_cast<std::uint16_t>(port_);
     settings.most_bytes = kilobytes_ << 10;
     settings.timeout = std::chrono::seconds(static_cast<int>(std::ceil(timeout_)));
     const dynet::serve::BatchLimits batches = {
-        most_queued_, batch_, kMostWeight * model->threads(),
+        most_queued_, batch_, kMostWeight * first->threads(),
         std::chrono::duration_cast<std::chrono::microseconds>(
             std::chrono::duration<double, std::milli>(wait_))};
     const auto timeout =
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_));
-    Annotator annotator(*model, served_model(*model, saved_.model), settings, {timeout, batches});
+    const auto model = [&]() -> std::unique_ptr<Model> {
+      if (present) return std::move(present);
+      auto again = load_model<Model>(saved_.model, saved_.device, {}, saved_.allow_not_finite);
+      again->set_workers(first->workers());
+      return again;
+    };
+    Annotator annotator(saved_.model, model, settings, {timeout, batches});
     const bool is_v6 = host_.find(':') != host_.npos;
     std::cout << "annotate serves " << saved_.model << " at http://"
               << (is_v6 ? "[" + host_ + "]" : host_) << ":" << annotator.port() << std::endl;
