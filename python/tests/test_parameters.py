@@ -47,6 +47,11 @@ def test_initial_values_have_their_moments(pc, given, mean, std):
     assert values.std() == pytest.approx(std, rel=0.02, abs=1e-6)
 
 
+def test_he_counts_the_columns_of_a_matrix_and_the_rows_of_a_vector(pc):
+    assert pc.add_parameters((500, 40), init="he").as_array().std() == pytest.approx(np.sqrt(2 / 40), rel=0.03)
+    assert pc.add_parameters(20000, init="he").as_array().std() == pytest.approx(np.sqrt(2 / 20000), rel=0.03)
+
+
 def test_initial_values_that_are_given(pc, tmp_path):
     values = np.arange(6.0).reshape(2, 3)
     assert np.array_equal(pc.add_parameters((2, 3), init=values).as_array(), values)

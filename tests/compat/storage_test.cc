@@ -87,6 +87,7 @@ TEST_CASE("storages name, shape and gradients of all parameters") {
   CHECK(e.all_dim == Dim({2, 5}));
   CHECK(e.dim == Dim({2}));
   CHECK(e.non_zero_grads == std::unordered_set<unsigned>{3});
+  CHECK_FALSE(e.all_updated);
   CHECK(as_vector(e.all_grads) == Floats{0, 0, 0, 0, 0, 0, 2, 2, 0, 0});
   CHECK(as_vector(e.grads[3]) == Floats{2, 2});
   CHECK(as_vector(e.values[0]) == Floats{2, 2});
@@ -103,6 +104,10 @@ TEST_CASE("storages name, shape and gradients of all parameters") {
   CHECK(listed.at(0)->g.v[3] == 2);
   const std::shared_ptr<ParameterStorage> pointer = n.w.p;
   CHECK(Parameter(pointer) == n.w);
+  ComputationGraph g;
+  const std::vector<unsigned> rows{0, 1, 2, 3, 4};
+  g.backward(sum_batches(sum_elems(lookup(g, n.e, rows))));
+  CHECK(n.m.get_storage().lookup_params[0]->all_updated);
 }
 
 TEST_CASE("gradients that are written through storages count in the update") {

@@ -245,6 +245,18 @@ TEST_CASE("any trainer gives the same bits on any number of threads") {
   }
 }
 
+TEST_CASE("a trainer with threads updates a model of one small parameter") {
+  ParameterCollection pc;
+  const Parameter p = pc.add_parameters({3}, ParameterInitConst(1.0f));
+  SimpleSGDTrainer trainer(pc, 0.5f);
+  Workers workers(2);
+  trainer.set_workers(&workers);
+  ComputationGraph g;
+  g.backward(sum_elems(parameter(g, p)));
+  trainer.update();
+  CHECK(as_vector(p.values()) == std::vector<float>(3, 0.5f));
+}
+
 TEST_CASE("gradients of several graphs add up until an update") {
   for (const TrainerCase& c : trainer_cases()) {
     CAPTURE(c.name);

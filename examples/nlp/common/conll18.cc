@@ -201,7 +201,7 @@ class Matcher {
     const std::size_t rows = g_ - gold_begin, columns = s_ - system_begin;
     std::vector<std::size_t> longest((rows + 1) * (columns + 1), 0);  // of the suffixes
     const auto at = [&](std::size_t g, std::size_t s) -> std::size_t& {
-      return longest[g * (columns + 1) + s];
+      return longest.at(g * (columns + 1) + s);
     };
     const auto same = [&](std::size_t g, std::size_t s) {
       return gold_[gold_begin + g].form == system_[system_begin + s].form;

@@ -6,6 +6,7 @@
 
 enum cudaError_t {
   cudaSuccess,
+  cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
   cudaErrorCudartUnloading = 4,
   cudaErrorNoDevice = 100,

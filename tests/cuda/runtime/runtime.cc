@@ -136,7 +136,8 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int other) {
   *can = device == 2 && other != 2;
   return call("cudaDeviceCanAccessPeer");
 }
-cudaError_t cudaDeviceEnablePeerAccess(int other, unsigned) {
+cudaError_t cudaDeviceEnablePeerAccess(int other, unsigned flags) {
+  if (flags != 0) return runtime().last = cudaErrorInvalidValue;
   if (runtime().ways.insert({runtime().device, other}).second) return cudaSuccess;
   return runtime().last = cudaErrorPeerAccessAlreadyEnabled;
 }
