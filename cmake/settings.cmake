@@ -4,6 +4,19 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYP
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
 endif()
 
+# Programs in one file each: static libraries only, and neither MPI nor ICU, whose data alone are 31 MB.
+if(DYNET_STATIC)
+  if(BUILD_SHARED_LIBS OR DYNET_PYTHON OR DYNET_CUDA)
+    message(FATAL_ERROR "DYNET_STATIC: not with BUILD_SHARED_LIBS, DYNET_PYTHON or DYNET_CUDA")
+  endif()
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  set(Boost_USE_STATIC_LIBS ON)
+  set(DYNET_MPI OFF)
+  set(CMAKE_DISABLE_FIND_PACKAGE_ICU ON)
+  add_compile_options(-ffunction-sections -fdata-sections)
+  add_link_options(-static -s -Wl,--gc-sections)
+endif()
+
 # Options of the C++ compiler; CUDA has its own.
 function(dynet_options target)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ARGN}>")
