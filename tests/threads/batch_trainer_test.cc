@@ -121,18 +121,17 @@ TEST_CASE("batch trainer: each thread has a copy of the model as it is at the up
   ParameterCollection pc;
   Model model(pc);
   SimpleSGDTrainer sgd(pc);
-  std::atomic<unsigned> configured = 0;
+  std::atomic<unsigned> configured = 0, wrong = 0;  // Catch's checks belong to one thread
   BatchTrainer trainer(sgd, {.threads = 3, .lanes = 6, .configure = [&](ComputationGraph& g) {
                                ++configured;
-                               CHECK(g.size() == 0);
+                               wrong += g.size() != 0;
                              }});
   std::mutex mutex;
   std::set<Model*> copies;
   std::set<unsigned> seen;
   const auto loss_of = [&](Model& mine, ComputationGraph& g, unsigned sample) {
     const std::lock_guard lock(mutex);
-    CHECK(&mine != &model);
-    CHECK(mine.noise == model.noise);
+    wrong += &mine == &model || mine.noise != model.noise;
     copies.insert(&mine);
     seen.insert(sample);
     return mine.loss(g, sample);
@@ -145,6 +144,7 @@ TEST_CASE("batch trainer: each thread has a copy of the model as it is at the up
   CHECK(copies.size() <= 3);
   model.noise = 0.75f;
   trainer.update(model, samples, loss_of);
+  CHECK(wrong == 0);
 
   // A model need not have a `new_graph`.
   const Parameter w = pc.add_parameters({2}, ParameterInitConst(1.0f));
