@@ -44,7 +44,7 @@ class BatchTrainer:
 
         `loss_of(sample)` adds a sample to the graph in use and returns its loss, a scalar. It may run on any thread, one
         call at a time. After an error in it, in forward or in backward, the gradients are dropped and nothing else has
-        changed. ValueError if there are no samples.
+        changed. ValueError if there are no samples, TypeError if it returns something else.
         """
         if not len(samples):
             raise ValueError("BatchTrainer.update: the minibatch has no samples")
@@ -53,7 +53,12 @@ class BatchTrainer:
             with self._building, graph(seed=seed, device=self._device, check_validity=self._check,
                                        precision=self._precision) as cg:
                 cg.set_gradient_buffer(lane)
-                total = esum([loss_of(samples[i]) for i in range(begin, end)])
+                losses = [loss_of(samples[i]) for i in range(begin, end)]
+                for loss in losses:
+                    if not isinstance(loss, Expression):
+                        raise TypeError("BatchTrainer.update: loss_of must return an expression, not "
+                                        f"{type(loss).__name__}")
+                total = esum(losses)
             value: float = total.scalar_value()
             total.backward()
             return value

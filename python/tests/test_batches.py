@@ -90,7 +90,7 @@ def test_after_an_error_everything_is_as_before():
     with pytest.raises(ValueError, match="no samples"):
         trainer.update([], tagger.loss)
     for wrong in None, 5:
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match="loss_of must return an expression, not (NoneType|int)"):
             trainer.update(samples_of(0), lambda sample: wrong)
     with pytest.raises(ZeroDivisionError):
         trainer.update(samples_of(0), lambda sample: tagger.loss(sample) if sample < 130 else 1 / 0)
