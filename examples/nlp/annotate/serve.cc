@@ -79,10 +79,10 @@ struct Served {
       : about(served_model(model, file)),
         brief(model, limits, metrics),
         lengthy(model, limits, metrics) {}
-  std::size_t queued() const { return brief.batcher().queued() + lengthy.batcher().queued(); }
+  std::size_t queued() { return brief.batcher().queued() + lengthy.batcher().queued(); }
 
   const ServedModel about;
-  mutable Lane brief, lengthy;
+  Lane brief, lengthy;
 };
 
 /// Annotates the documents of all requests.
@@ -92,16 +92,17 @@ class Annotator {
     Clock::duration timeout;
     dynet::serve::BatchLimits batches;  ///< weights are those of documents
   };
-  /// Loads a model. Called by any thread, and by one at a time.
+  /// Loads the model again. Called by any thread, and by one at a time.
   using Load = std::function<std::unique_ptr<Model>()>;
 
-  Annotator(std::string file, Load load, const HttpSettings& settings, const Limits& limits)
+  Annotator(std::unique_ptr<Model> model, std::string file, Load load, const HttpSettings& settings,
+            const Limits& limits)
       : file_(std::move(file)),
         load_(std::move(load)),
         limits_(limits),
         server_(settings, [this](const HttpRequest& request,
                                  HttpServer::Reply reply) { receive(request, std::move(reply)); }),
-        served_(load_served()) {}
+        served_(serve(*model)) {}
 
   std::uint16_t port() const { return server_.port(); }
   /// See HttpServer::run.
@@ -121,13 +122,13 @@ class Annotator {
     AnnotationRequest request;
     HttpServer::Reply reply;
     Clock::time_point deadline;
-    std::shared_ptr<const Served> served;  ///< one model for the whole request
-    std::size_t next = 0;                  ///< document
+    std::shared_ptr<Served> served;  ///< one model for the whole request
+    std::size_t next = 0;            ///< document
     std::future<Document> annotated = {};
   };
 
-  std::shared_ptr<const Served> load_served() {
-    return std::make_shared<const Served>(*load_(), file_, limits_.batches, metrics_);
+  std::shared_ptr<Served> serve(const Model& model) {
+    return std::make_shared<Served>(model, file_, limits_.batches, metrics_);
   }
 
   /// Loads the model again, beside the requests; those that come afterwards get the new one.
@@ -135,10 +136,10 @@ class Annotator {
     again_ = loading_;  // what it reads now may be what was there before
     if (std::exchange(loading_, true)) return;
     loader_ = std::async(std::launch::async, [this] {
-      std::shared_ptr<const Served> fresh;
+      std::shared_ptr<Served> fresh;
       std::string error;
       try {
-        fresh = load_served();
+        fresh = serve(*load_());
       } catch (const std::exception& thrown) {
         error = thrown.what();
       }
@@ -209,7 +210,7 @@ class Annotator {
   Metrics metrics_;
   HttpServer server_;
   // Destroyed first, as they call the server.
-  std::shared_ptr<const Served> served_;
+  std::shared_ptr<Served> served_;
   bool loading_ = false, again_ = false, stopping_ = false;
   std::future<void> loader_;
 };
@@ -235,26 +236,25 @@ class Serve : public ModelCommand<Model> {
   }
 
   void run() override {
-    const std::unique_ptr<Model> first = load();  // its threads are those of all models
-    std::unique_ptr<Model> present = std::make_unique<Model>(*first);
+    std::unique_ptr<Model> model = load();
+    dynet::Workers* const workers = model->workers();
     HttpSettings settings;
     settings.host = host_;
     settings.port = static_cast<std::uint16_t>(port_);
     settings.most_bytes = kilobytes_ << 10;
     settings.timeout = std::chrono::seconds(static_cast<int>(std::ceil(timeout_)));
     const dynet::serve::BatchLimits batches = {
-        most_queued_, batch_, kMostWeight * first->threads(),
+        most_queued_, batch_, kMostWeight * model->threads(),
         std::chrono::duration_cast<std::chrono::microseconds>(
             std::chrono::duration<double, std::milli>(wait_))};
     const auto timeout =
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_));
-    const auto model = [&]() -> std::unique_ptr<Model> {
-      if (present) return std::move(present);
+    const auto load_again = [&] {
       auto again = load_model<Model>(saved_.model, saved_.device, {}, saved_.allow_not_finite);
-      again->set_workers(first->workers());
+      again->set_workers(workers);
       return again;
     };
-    Annotator annotator(saved_.model, model, settings, {timeout, batches});
+    Annotator annotator(std::move(model), saved_.model, load_again, settings, {timeout, batches});
     const bool is_v6 = host_.find(':') != host_.npos;
     std::cout << "annotate serves " << saved_.model << " at http://"
               << (is_v6 ? "[" + host_ + "]" : host_) << ":" << annotator.port() << std::endl;
