@@ -4,7 +4,7 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYP
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
 endif()
 
-# Programs in one file each: static libraries only, and neither MPI nor ICU, whose data alone are 31 MB.
+# Programs of this checkout in one file each: static libraries only, and neither MPI nor ICU, whose data alone are 31 MB.
 if(DYNET_STATIC)
   if(BUILD_SHARED_LIBS OR DYNET_PYTHON OR DYNET_CUDA)
     message(FATAL_ERROR "DYNET_STATIC: not with BUILD_SHARED_LIBS, DYNET_PYTHON or DYNET_CUDA")
