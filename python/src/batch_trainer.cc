@@ -1,5 +1,3 @@
-#include <nanobind/stl/tuple.h>
-
 #include <memory>
 
 #include "bindings.h"
