@@ -48,7 +48,8 @@ set(CPACK_DEBIAN_PACKAGE_SOURCE dynet-like)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${debian_name} <${debian_email}>")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/dynet-like/compat")
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}" "${PROJECT_BINARY_DIR}/dynet-like/c"
+  "${PROJECT_BINARY_DIR}/dynet-like/compat")
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
 
 # Before 1.0 any version may change the ABI: programs depend on the version that they were linked with.

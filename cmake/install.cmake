@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 set(dynet_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dynet-like")
 
-install(TARGETS dynet-like dynet-like-compat EXPORT dynet-like-targets
+install(TARGETS dynet-like dynet-like-c dynet-like-compat EXPORT dynet-like-targets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library NAMELINK_COMPONENT development
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development

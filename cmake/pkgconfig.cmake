@@ -1,4 +1,4 @@
-# dynet-like.pc and dynet-like-compat.pc. Paths are relative to the files, so that the prefix can be moved; those of a
+# dynet-like.pc, dynet-like-c.pc and dynet-like-compat.pc. Paths are relative to the files, so that the prefix can be moved; those of a
 # system package are absolute.
 file(RELATIVE_PATH pc_up "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_up}")
@@ -18,7 +18,14 @@ if(DYNET_CUDA)
   string(REPLACE "." "_" list "pc_libs${pc_private}")
   set(${list} " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -ldl")
 endif()
-foreach(name dynet-like dynet-like-compat)
+# A shared C library needs nothing of its users, a static one the C++ library.
+set(pc_c_requires "Requires: dynet-like = ${PROJECT_VERSION}")
+set(pc_c_libs " -lstdc++")
+if(dynet_pic)
+  set(pc_c_requires "")
+  set(pc_c_libs "")
+endif()
+foreach(name dynet-like dynet-like-c dynet-like-compat)
   configure_file("${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" @ONLY)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
     COMPONENT development)

@@ -11,7 +11,7 @@ import sources
 # A module may include modules of its own rank or below. The umbrella header stands above all of them.
 RANKS = {
     "base": 0, "shape": 1, "param": 2, "graph": 3, "attributes": 4, "ops": 5, "plan": 6, "run": 7,
-    "train": 8, "layers": 8, "structures": 8, "io": 8, "distributed": 8, "serve": 8, "compat": 9,
+    "train": 8, "layers": 8, "structures": 8, "io": 8, "distributed": 8, "serve": 8, "c": 9, "compat": 9,
 }  # fmt: skip
 # Files of a family in dynet-like/structures have the rank of the module that would hold them otherwise.
 FAMILY_FILES = {"shape": "shape", "attributes": "attributes", "op": "ops"}
