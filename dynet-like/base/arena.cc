@@ -69,7 +69,8 @@ void* Arena::allocate_slow(std::size_t bytes) {
 
 void* allocate_zeroed(std::size_t bytes) {
   void* p = allocate_block(bytes);
-  std::memset(p, 0, bytes);
+  const bool is_large = bytes >= kHugePage;
+  if (!is_large || !clear_when_used(p, round_up(bytes, kHugePage))) std::memset(p, 0, bytes);
   return p;
 }
 

@@ -15,4 +15,12 @@ void prefer_huge_pages(void* memory, std::size_t bytes) {
 #endif
 }
 
+bool clear_when_used(void* memory, std::size_t bytes) {
+#ifdef __linux__  // elsewhere the pages may keep their contents
+  return madvise(memory, bytes, MADV_DONTNEED) == 0;
+#else
+  return false;
+#endif
+}
+
 }  // namespace dynet

@@ -208,9 +208,20 @@ void dynet_parameter_set_updated(const dynet_parameter* parameter, int32_t updat
 /// writes the same without the text.
 void dynet_save(const char* path, const dynet_model* model, const dynet_trainer* trainer,
                 const char* text, dynet_error* error);
+/// How a file is loaded, as bits.
+enum dynet_load_flags {
+  /// Parameters are used where they lie in the mapped file, whose pages all processes share. No
+  /// program may change the file in place as long as the model lives: if it is truncated, the
+  /// system
+  /// ends the process. `dynet_save` never does, it renames a new file.
+  DYNET_LOAD_MAP = 1,
+  /// With DYNET_LOAD_MAP: pages are read when they are first used, without comparing checksums.
+  DYNET_LOAD_UNVERIFIED = 2
+};
 /// Reads such a file into a model with the same names and shapes, and into a trainer unless it is
-/// NULL. After an error nothing has changed.
-void dynet_load(const char* path, dynet_model* model, dynet_trainer* trainer, dynet_error* error);
+/// NULL. `flags` are dynet_load_flags, or 0. After an error nothing has changed.
+void dynet_load(const char* path, dynet_model* model, dynet_trainer* trainer, uint32_t flags,
+                dynet_error* error);
 /// The length of the text of a file without its final zero, 0 if it has none. Copies it, with the
 /// final zero, if it fits into `room` bytes.
 size_t dynet_read_text(const char* path, char* text, size_t room, dynet_error* error);

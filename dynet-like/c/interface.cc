@@ -285,11 +285,14 @@ void dynet_save(const char* path, const dynet_model* model, const dynet_trainer*
             : save(&need(path, "path"), options, collection);
   });
 }
-void dynet_load(const char* path, dynet_model* model, dynet_trainer* trainer, dynet_error* error) {
+void dynet_load(const char* path, dynet_model* model, dynet_trainer* trainer, uint32_t flags,
+                dynet_error* error) {
   guarded(error, [&] {
     auto& collection = collection_of(model);
-    trainer ? load(&need(path, "path"), collection, *trainer->trainer)
-            : load(&need(path, "path"), collection);
+    const dynet::LoadOptions options{.map = (flags & DYNET_LOAD_MAP) != 0,
+                                     .verify = (flags & DYNET_LOAD_UNVERIFIED) == 0};
+    trainer ? load(&need(path, "path"), options, collection, *trainer->trainer)
+            : load(&need(path, "path"), options, collection);
   });
 }
 size_t dynet_read_text(const char* path, char* text, size_t room, dynet_error* error) {

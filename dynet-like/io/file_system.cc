@@ -82,14 +82,12 @@ int FileSystem::unlink(const std::string& path) const {
   return repeat([&] { return ::unlink(path.c_str()); });
 }
 
-const char* FileSystem::map(int fd, std::size_t n) const {
-  void* bytes = ::mmap(nullptr, n, PROT_READ, MAP_PRIVATE, fd, 0);
-  return bytes == MAP_FAILED ? nullptr : static_cast<const char*>(bytes);
+char* FileSystem::map(int fd, std::size_t n) const {
+  void* bytes = ::mmap(nullptr, n, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+  return bytes == MAP_FAILED ? nullptr : static_cast<char*>(bytes);
 }
 
-void FileSystem::unmap(const char* bytes, std::size_t n) const {
-  ::munmap(const_cast<char*>(bytes), n);
-}
+void FileSystem::unmap(char* bytes, std::size_t n) const { ::munmap(bytes, n); }
 
 int FileSystem::list(const std::string& folder, std::vector<std::string>& names) const {
   const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), &::closedir);

@@ -32,9 +32,10 @@ class FileSystem {
   virtual int readlink(const std::string& path, std::string& to) const;
   virtual int rename(const std::string& from, const std::string& to) const;
   virtual int unlink(const std::string& path) const;
-  /// Read-only memory mapping of the first `n` bytes of a file; null if mapping is not possible.
-  virtual const char* map(int fd, std::size_t n) const;
-  virtual void unmap(const char* bytes, std::size_t n) const;
+  /// Memory mapping of the first `n` bytes of a file; null if mapping is not possible. Bytes that
+  /// are written through it change in this process alone.
+  virtual char* map(int fd, std::size_t n) const;
+  virtual void unmap(char* bytes, std::size_t n) const;
   /// Names of the files in a folder, in any order.
   virtual int list(const std::string& folder, std::vector<std::string>& names) const;
 };

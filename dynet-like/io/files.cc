@@ -222,7 +222,6 @@ InputFile::InputFile(const std::string& path, const FileSystem* files)
 
 InputFile::~InputFile() {
   try {
-    if (mapped_) files_.unmap(mapped_, size_);
     if (fd_ >= 0) files_.close(fd_);
   } catch (...) {
   }
@@ -243,9 +242,11 @@ void InputFile::read(std::uint64_t at, char* to, std::size_t n) const {
   }
 }
 
-const char* InputFile::map() {
-  if (!mapped_ && size_ > 0) mapped_ = files_.map(fd_, size_);
-  return mapped_;
+std::shared_ptr<char> InputFile::map() const {
+  char* const bytes = size_ > 0 ? files_.map(fd_, size_) : nullptr;
+  if (!bytes) return nullptr;
+  const FileSystem* const given = &files_ == &system_ ? nullptr : &files_;
+  return {bytes, [given, n = size_](char* p) { (given ? *given : FileSystem()).unmap(p, n); }};
 }
 
 std::string InputFile::read(std::uint64_t at, std::uint64_t n) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -100,9 +101,9 @@ class InputFile {
   void read(std::uint64_t at, char* to, std::size_t n) const;
   /// Reads `n` bytes. Throws, before memory is allocated, if the file has fewer bytes.
   std::string read(std::uint64_t at, std::uint64_t n) const;
-  /// Memory mapping of the whole file, valid for the lifetime of this object; null if mapping is
-  /// not possible. If another program truncates the file meanwhile, reading it kills this process.
-  const char* map();
+  /// Memory mapping of the whole file, which may outlive this object; null if mapping is not
+  /// possible. If another program truncates the file meanwhile, reading it kills this process.
+  std::shared_ptr<char> map() const;
   [[noreturn]] void fail(const std::string& why) const;
 
  private:
@@ -111,7 +112,6 @@ class InputFile {
   std::string path_;
   int fd_ = -1;
   std::uint64_t size_ = 0;
-  const char* mapped_ = nullptr;
 };
 
 namespace io_detail {

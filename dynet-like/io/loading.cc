@@ -173,7 +173,7 @@ void Loading::differ(bool allowed, const std::string& why) {
 void Loading::take(ParameterStorageBase& p, const SavedTensor& t,
                    const std::vector<float>* values) {
   const std::size_t k = values_.size();
-  values_.push_back({&p, t.updated, nullptr});
+  values_.push_back({&p, t.updated, nullptr, nullptr});
   const auto destination = [this, k] {
     float* to = memory_.allocate_array<float>(values_[k].to->size());
     values_[k].values = to;
@@ -184,10 +184,13 @@ void Loading::take(ParameterStorageBase& p, const SavedTensor& t,
     return;
   }
   reads_.push_back({t.data, [this, k, destination](const ModelFile& file, const Section& from) {
-                      if (file.is_mapped())
-                        values_[k].values = reinterpret_cast<const float*>(file.mapped(from));
-                      else
+                      if (file.mapping()) {
+                        char* const bytes = file.mapped(from, options_.verify);
+                        values_[k].values = reinterpret_cast<float*>(bytes);
+                        values_[k].mapping = file.mapping();
+                      } else {
                         file.read(from, reinterpret_cast<char*>(destination()));
+                      }
                     }});
 }
 
@@ -314,7 +317,7 @@ void Loading::read(const ModelFile& file) {
   for (const SavedGroup& g : file.index().groups)
     for (const SavedTensor& t : g.tensors) {
       const auto [first, last] = wanted.equal_range(t.data.number);
-      if (first == last) file.verify(t.data);
+      if (first == last && (options_.verify || !file.mapping())) file.verify(t.data);
       try {
         for (auto i = first; i != last; ++i) i->second->read(file, t.data);
       } catch (const OutOfMemoryError&) {  // from the memory for values, without a file name
@@ -327,8 +330,11 @@ void Loading::read(const ModelFile& file) {
 LoadReport Loading::commit() {
   LoadReport report{values_.size(), std::move(left_out_)};
   for (auto& [trainer, snapshot] : trainers_) trainer->restore(std::move(snapshot));
-  for (const Values& v : values_) {
-    if (v.to->size() > 0) std::memcpy(v.to->data, v.values, v.to->size() * sizeof(float));
+  for (Values& v : values_) {
+    if (v.mapping)
+      v.to->use(v.values, std::move(v.mapping));
+    else if (v.to->size() > 0)
+      std::memcpy(v.to->data, v.values, v.to->size() * sizeof(float));
     if (options_.settings) v.to->updated = v.updated;
     v.to->changed();
   }

@@ -25,10 +25,15 @@ struct LoadOptions {
   /// longest match wins. Every entry must match.
   std::map<std::string, std::string> rename = {};
   bool settings = true;  ///< also load frozen flags and weight decay
-  /// Maps the file into memory instead of reading it: several times as fast if it is in the page
-  /// cache, and without a second copy of the values. Safe only if no program changes the file in
-  /// place meanwhile (`save` never does): if the file is truncated, the process is killed.
+  /// Maps the file into memory instead of reading it. Parameters are then used where they lie in
+  /// the file, whose pages all processes share; those that are changed are copied by the system.
+  /// Views of values that were taken before are left behind. Safe only if no program changes the
+  /// file in place as long as the parameters live (`save` never does): their values would change,
+  /// and if the file is truncated, the system ends the process.
   bool map = false;
+  /// False, with `map`: checksums of parameters are not compared, so that a page is read when it is
+  /// first used. Damage then goes unnoticed; `dynet-like check` finds it.
+  bool verify = true;
   const FileSystem* files = nullptr;  ///< null: the operating system's
 };
 
@@ -109,7 +114,8 @@ class Loading {
   struct Values {
     ParameterStorageBase* to;
     bool updated;
-    const float* values;  // in memory_ or in a mapped file
+    float* values;                        // in memory_ or in a mapped file
+    std::shared_ptr<const void> mapping;  // null: in memory_
   };
   struct Read {
     Section from;

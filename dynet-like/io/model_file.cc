@@ -251,6 +251,13 @@ ModelFile::ModelFile(const std::string& path, const FileSystem* files, bool map)
     : file_(path, files), bytes_(map ? file_.map() : nullptr) {
   std::string header(std::min<std::uint64_t>(kHeaderSize, file_.size()), '\0');
   file_.read(0, header.data(), header.size());
+  if (header.starts_with("#Parameter#") || header.starts_with("#LookupParameter#"))
+    fail("it is a text file of DyNet 2, which TextFileLoader and `dynet-like convert` read");
+  if (header.starts_with("22 serialization::archive"))
+    fail(
+        "it is an archive of Boost, such as DyNet 1 wrote: only the program that wrote it knows "
+        "what "
+        "is in it; let it save with DyNet 2's TextFileSaver");
   if (!kMagic.starts_with(header.substr(0, kMagic.size())))
     fail("it is not a model file of this library");
   const auto cut_short = [&](std::uint64_t want) {
@@ -328,9 +335,9 @@ std::string ModelFile::read(const Section& section) const {
   });
 }
 
-const char* ModelFile::mapped(const Section& section) const {
-  const char* bytes = bytes_ + section.offset;
-  confirm(section, checksum({bytes, section.size}));
+char* ModelFile::mapped(const Section& section, bool verified) const {
+  char* bytes = bytes_.get() + section.offset;
+  if (verified) confirm(section, checksum({bytes, section.size}));
   return bytes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -93,10 +94,10 @@ class ModelFile {
   /// Reads a section and the padding after it; throws unless both are valid.
   void read(const Section& section, char* to) const;
   std::string read(const Section& section) const;
-  /// `is_mapped` returns whether `mapped` may be called. `mapped` returns the verified bytes of a
-  /// section in place; they are valid for the lifetime of this object.
-  bool is_mapped() const { return bytes_ != nullptr; }
-  const char* mapped(const Section& section) const;
+  /// `mapping` returns the mapped file, or null; the caller may keep it. `mapped` returns the bytes
+  /// of a section in it, after verifying them if `verified`.
+  const std::shared_ptr<char>& mapping() const { return bytes_; }
+  char* mapped(const Section& section, bool verified) const;
   /// The metadata; empty if there is none.
   std::string metadata() const;
   /// Verifies a section without keeping its bytes.
@@ -110,7 +111,7 @@ class ModelFile {
   void confirm(const Section& section, std::uint64_t sum) const;
 
   InputFile file_;
-  const char* bytes_ = nullptr;  // start of the mapped file, or null
+  std::shared_ptr<char> bytes_;
   FileIndex index_;
 };
 

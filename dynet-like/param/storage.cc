@@ -1,6 +1,7 @@
 #include "dynet-like/param/storage.h"
 
 #include <limits>
+#include <utility>
 
 #include "dynet-like/base/arena.h"
 #include "dynet-like/base/errors.h"
@@ -9,9 +10,27 @@
 
 namespace dynet {
 
-ParameterStorageBase::ParameterStorageBase() = default;
+ParameterStorageBase::ParameterStorageBase() : own_(nullptr, free_aligned) {}
 
-ParameterStorageBase::~ParameterStorageBase() { free_aligned(data); }
+ParameterStorageBase::~ParameterStorageBase() = default;
+
+void ParameterStorageBase::use(float* values, std::shared_ptr<const void> owner) {
+  data = values;
+  owner_ = std::move(owner);
+  set_views();
+}
+
+void ParameterStorageBase::set_views() {
+  const Tensor all{full_dim(), data, &kCpu, DeviceMempool::PS};
+  if (is_lookup) {
+    auto& table = static_cast<LookupParameterStorage&>(*this);
+    table.all_dim = all.d;
+    table.all_values = all;
+    table.values.clear();
+  } else {
+    static_cast<ParameterStorage&>(*this).values = all;
+  }
+}
 
 void ParameterStorageBase::changed() {
   bank->changes.fetch_add(1, std::memory_order_relaxed);
@@ -75,15 +94,9 @@ ParameterStorageBase& ParameterBank::add(CollectionNode& collection, const std::
   if (p->size() > room)
     throw ArgumentError(who + std::string("there is room for ") + std::to_string(room) +
                         " numbers more, got " + std::to_string(p->size()));
-  p->data = static_cast<float*>(allocate_zeroed(p->size() * sizeof(float)));
-  const Tensor all{p->full_dim(), p->data, &kCpu, DeviceMempool::PS};
-  if (is_lookup) {
-    auto& table = static_cast<LookupParameterStorage&>(*p);
-    table.all_dim = all.d;
-    table.all_values = all;
-  } else {
-    static_cast<ParameterStorage&>(*p).values = all;
-  }
+  p->own_.reset(allocate_zeroed(p->size() * sizeof(float)));
+  p->data = static_cast<float*>(p->own_.get());
+  p->set_views();
   p->name = unique_name(collection, name);
   auto& list = is_lookup ? tables : parameters;
   p->index = list.size();

@@ -46,6 +46,8 @@ struct ParameterStorageBase {
   void changed();
   /// Must be called before handing out writable up-to-date values.
   void may_change();
+  /// Replaces `data` by memory of the same size that `owner` keeps.
+  void use(float* values, std::shared_ptr<const void> owner);
   /// Shape of all values; for a table the last size is the number of rows.
   Dim full_dim() const;
 
@@ -69,7 +71,12 @@ struct ParameterStorageBase {
   virtual ~ParameterStorageBase();
 
  private:
+  friend class ParameterBank;
   void read_device();
+  void set_views();
+
+  std::unique_ptr<void, void (*)(void*)> own_;  // memory of its own; views may point to it for ever
+  std::shared_ptr<const void> owner_;           // of `data`, if that is not in `own_`
 };
 
 /// A trained tensor, for programs written to DyNet. `Parameter::p` and `get_storage` bring the

@@ -160,7 +160,7 @@ static void tag(const char* path, dynet_error* error) {
   read_names(text);
   dynet_model* model = dynet_model_new(error);
   Tagger t = make_tagger(model, error);
-  dynet_load(path, model, NULL, error);
+  dynet_load(path, model, NULL, DYNET_LOAD_MAP, error);
   dynet_graph_options options = DYNET_GRAPH_OPTIONS;
   options.inference = 1;
   dynet_graph* g = dynet_graph_new(&options, error);

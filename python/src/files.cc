@@ -45,10 +45,12 @@ void save_model(const Path& fname, const ParameterCollection& pc, const Trainer*
 }
 
 std::size_t load_model(const Path& fname, ParameterCollection& pc, Trainer* trainer,
-                       Flag allow_missing, Flag allow_extra) {
+                       Flag allow_missing, Flag allow_extra, Flag map, Flag verify) {
   LoadOptions options;
   options.allow_missing = allow_missing;
   options.allow_extra = allow_extra;
+  options.map = map;
+  options.verify = verify;
   const nb::gil_scoped_release release;
   return (trainer ? load(fname, options, pc, *trainer) : load(fname, options, pc)).loaded;
 }
@@ -140,10 +142,13 @@ void bind_files(nb::module_& m) {
   m.def("save_model", save_model, "fname"_a, "pc"_a, "trainer"_a = nb::none(),
         "Writes the values of a collection, and a trainer with its state, to one checked file:\n"
         "all of it, or the old file stays. `load_model` reads it.");
-  m.def("load_model", load_model, "fname"_a, "pc"_a, "trainer"_a = nb::none(),
-        "allow_missing"_a = false, "allow_extra"_a = false,
-        "Reads what `save_model` wrote, by names; the number of parameters that were read.\n"
-        "FileError names all that does not fit, and changes nothing.");
+  m.def(
+      "load_model", load_model, "fname"_a, "pc"_a, "trainer"_a = nb::none(),
+      "allow_missing"_a = false, "allow_extra"_a = false, "map"_a = false, "verify"_a = true,
+      "Reads what `save_model` wrote, by names; the number of parameters that were read.\n"
+      "FileError names all that does not fit, and changes nothing. With `map` the values are used\n"
+      "where they lie in the file, whose pages all processes share: nobody may change the file in\n"
+      "place. Without `verify` its pages are read when they are first used, unchecked.");
   m.def(
       "save_safetensors",
       [](const Path& fname, const ParameterCollection& pc) {

@@ -146,7 +146,7 @@ TEST_CASE("C: models, trainers and texts are saved and loaded") {
   Model again(made());
   dynet_parameter* V2 = add(again, "W", {2}, "constant(7)");
   Optimizer trainer2(dynet_trainer_new(again, "adam", nullptr, 0, NoError()));
-  dynet_load(path.c_str(), again, trainer2, NoError());
+  dynet_load(path.c_str(), again, trainer2, 0, NoError());
   step(V2, trainer2);
   CHECK(values_of(V2, 2) == values_of(W, 2));
 
@@ -160,15 +160,15 @@ TEST_CASE("C: models, trainers and texts are saved and loaded") {
 
   dynet_save(path.c_str(), model, nullptr, nullptr, NoError());
   CHECK(dynet_read_text(path.c_str(), text, sizeof(text), NoError()) == 0);
-  dynet_load(path.c_str(), again, nullptr, NoError());
+  dynet_load(path.c_str(), again, nullptr, DYNET_LOAD_MAP, NoError());
   ParameterCollection in_cpp;  // what C++ and Python read
   in_cpp.add_parameters({2}, "W");
   CHECK(load(path, in_cpp).loaded == 1);
   dynet_error error = DYNET_NO_ERROR;
-  dynet_load(path.c_str(), again, trainer2, &error);
+  dynet_load(path.c_str(), again, trainer2, 0, &error);
   CHECK(error.code == DYNET_FILE_ERROR);
   error.code = 0;
-  dynet_load(folder.path("none").c_str(), again, nullptr, &error);
+  dynet_load(folder.path("none").c_str(), again, nullptr, DYNET_LOAD_UNVERIFIED, &error);
   CHECK(error.code == DYNET_FILE_ERROR);
   error.code = 0;
   dynet_save(nullptr, model, nullptr, nullptr, &error);
@@ -377,7 +377,7 @@ TEST_CASE("C: nothing happens to NULL") {
   CHECK((dynet_tree_add_input(nullptr, 0, nullptr, 0, {}, &error), fails()));
   CHECK((dynet_trainer_update(nullptr, 1, &error), fails()));
   CHECK((dynet_trainer_set(nullptr, "x", 1, &error), fails()));
-  CHECK((dynet_load(nullptr, nullptr, nullptr, &error), fails()));
+  CHECK((dynet_load(nullptr, nullptr, nullptr, 0, &error), fails()));
   CHECK((dynet_read_text(nullptr, nullptr, 0, &error), fails()));
 }
 

@@ -272,6 +272,108 @@ TEST_CASE("a mapped file is loaded with the same bits and refused for the same r
   std::printf("%zu damaged files, all refused when mapped\n", refused);
 }
 
+TEST_CASE("files of DyNet are named in the error") {
+  const TemporaryFolder folder;
+  const auto why = [&](const std::string& text) {
+    ParameterCollection pc;
+    return message_of<FileError>([&] { load(folder.write("m", text), pc); });
+  };
+  for (const char* begin : {"#Parameter# /W {2} 30 ZERO_GRAD\n1 2\n", "#LookupParameter# /E"})
+    CHECK(why(begin).find("text file of DyNet 2") != std::string::npos);
+  CHECK(why("22 serialization::archive 14 0 0").find("such as DyNet 1 wrote") != std::string::npos);
+}
+
+TEST_CASE("a mapped file holds the values, which may be changed") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m";
+  const Run one(1);
+  Run two(2);
+  one.save_to(path);
+  const std::string bytes = read_file(path);
+  load(path, LoadOptions{.map = true}, two.model.pc, two.trainer, two.words, two.number);
+  // The system knows each address by the file.
+  const auto is_mapped = [&](const void* address) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+      std::uintptr_t first = 0, last = 0;
+      if (std::sscanf(line.c_str(), "%zx-%zx", &first, &last) == 2 &&
+          reinterpret_cast<std::uintptr_t>(address) - first < last - first)
+        return line.find(path) != line.npos;
+    }
+    return false;
+  };
+  for (const auto& [name, p] : named_parameters(two.model.pc)) {
+    INFO(name);
+    CHECK(is_mapped(p->data));
+    CHECK(reinterpret_cast<std::uintptr_t>(p->data) % 64 == 0);
+  }
+  for (const auto& p : two.model.pc.parameters_list()) CHECK(p.values().v == p.stored().data);
+  for (const auto& table : two.model.pc.lookup_parameters_list())
+    for (unsigned i = 0; i < table.size(); ++i) CHECK(table.row(i).v == table.values()[i].v);
+  // Updates change this process alone, also when the file is gone.
+  std::filesystem::remove(path);
+  two.model.step(two.trainer, 5);
+  Run three(3);
+  write_file(path, bytes);
+  load(path, three.model.pc, three.trainer, three.words, three.number);
+  three.model.step(three.trainer, 5);
+  CHECK(two.state() == three.state());
+  CHECK(read_file(path) == bytes);
+  two.save_to(path);
+  CHECK(read_file(path) != bytes);
+  load(path, LoadOptions{.map = true}, two.model.pc, two.trainer, two.words, two.number);
+  CHECK(two.state() == three.state());
+}
+
+TEST_CASE("checksums of values are left out on request, with a mapped file alone") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m";
+  Run one(1), two(2);
+  one.save_to(path);
+  std::string bytes = read_file(path);
+  const ModelFile file(path);
+  bytes[file.index().groups.at(0).tensors.at(0).data.offset] ^= 1;
+  write_file(path, bytes);
+  const auto why = [&](bool map, bool verify) {
+    return message_of<FileError>([&] {
+      load(path, LoadOptions{.map = map, .verify = verify}, two.model.pc, two.trainer, two.words,
+           two.number);
+    });
+  };
+  for (const auto& [map, verify] : {std::pair(false, false), {false, true}, {true, true}})
+    CHECK(why(map, verify).find("the checksum of its") != std::string::npos);
+  CHECK(why(true, false) == "");
+  CHECK(two.state() != one.state());
+}
+
+TEST_CASE("a mapped table takes no memory before its rows are used") {
+  if (DYNET_SANITIZED) return;
+  constexpr unsigned kRows = 1 << 16;
+  const TemporaryFolder folder;
+  const std::string path = folder / "m";
+  {
+    ParameterCollection pc;
+    pc.add_lookup_parameters(kRows, {256}, ParameterInitConst(0.5f), "table");  // 64 MiB
+    save(path, pc);
+  }
+  const auto kilobytes = [](const std::string& name) {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+      if (line.rfind(name, 0) == 0) return std::stol(line.substr(name.size()));
+    return -1L;
+  };
+  const long before = kilobytes("VmRSS:");
+  ParameterCollection pc;
+  pc.skip_initialization();
+  const LookupParameter table = pc.add_lookup_parameters(kRows, {256}, "table");
+  load(path, LoadOptions{.map = true, .verify = false}, pc);
+  CHECK(kilobytes("VmRSS:") - before < 8192);
+  CHECK(table.row(kRows - 1).v[255] == 0.5f);
+  const long own = kilobytes("RssAnon:");
+  load(path, pc);
+  CHECK(kilobytes("RssAnon:") - own > 32768);
+}
+
 TEST_CASE("a load takes at most twice the file and 64 MiB of memory (slow)") {
   const TemporaryFolder folder;
   const std::string path = folder / "m";

@@ -217,6 +217,8 @@ class Annotator {
 
 class Serve : public ModelCommand<Model> {
  public:
+  // A file that somebody truncates must not end a server: it is read.
+  Serve() : ModelCommand(false) {}
   void add_options(CLI::App& app) override {
     ModelCommand::add_options(app);
     begin_group(app, "Server");
@@ -250,7 +252,7 @@ class Serve : public ModelCommand<Model> {
     const auto timeout =
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_));
     const auto load_again = [&] {
-      auto again = load_model<Model>(saved_.model, saved_.device, {}, saved_.allow_not_finite);
+      auto again = load_model<Model>(saved_);
       again->set_workers(workers);
       return again;
     };

@@ -17,6 +17,7 @@ struct SavedModel {
   dynet::Device* device = &dynet::kCpu;
   unsigned threads = 1;
   bool allow_not_finite = false;  ///< accept infinite and NaN weights
+  bool map = false;               ///< use the weights where they lie in the file
 };
 
 /// Initialization of the weights of a model.

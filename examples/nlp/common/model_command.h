@@ -16,6 +16,8 @@ namespace nlp {
 template <class Model>
 class ModelCommand : public Command {
  public:
+  /// `map`: whether the weights may be used where they lie in the file, see LoadOptions::map.
+  explicit ModelCommand(bool map = true) { saved_.map = map; }
   void add_options(CLI::App& app) override {
     begin_group(app, kModelOptions);
     app.add_option("--model,-m", saved_.model, "A model file")->required();
@@ -24,6 +26,9 @@ class ModelCommand : public Command {
     begin_group(app, kModelOptions);
     app.add_flag("--allow-not-finite", saved_.allow_not_finite,
                  "Use a model even if some of its weights are infinite or no numbers");
+    if (saved_.map)
+      app.add_flag("--no-mmap{false}", saved_.map,
+                   "Read the model instead of using it where its file is mapped into memory");
   }
   /// Computation errors name the file of the model.
   void start() final {
@@ -32,8 +37,7 @@ class ModelCommand : public Command {
 
  protected:
   std::unique_ptr<Model> load() {
-    std::unique_ptr<Model> model =
-        load_model<Model>(saved_.model, saved_.device, {}, saved_.allow_not_finite);
+    std::unique_ptr<Model> model = load_model<Model>(saved_);
     workers_ = std::make_unique<dynet::Workers>(saved_.threads);
     model->set_workers(workers_.get());
     return model;

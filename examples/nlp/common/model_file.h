@@ -146,14 +146,18 @@ void save_model(const std::string& path, const Model& model, const std::string& 
 /// allowed.
 template <class Model>
 std::unique_ptr<Model> load_model(
-    const std::string& path, dynet::Device* device = &dynet::kCpu,
-    const std::function<void(typename Model::Description&)>& adapt = {},
-    bool allow_not_finite = false) {
-  ModelReader<Model> reader{path, model_kind(Model::kProgram), nullptr, adapt};
-  dynet::load(path, reader);
-  if (!allow_not_finite) require_finite(path, reader.model->parameters());
-  reader.model->set_device(device);
+    const SavedModel& saved, const std::function<void(typename Model::Description&)>& adapt = {}) {
+  ModelReader<Model> reader{saved.model, model_kind(Model::kProgram), nullptr, adapt};
+  dynet::load(saved.model, dynet::LoadOptions{.map = saved.map}, reader);
+  if (!saved.allow_not_finite) require_finite(saved.model, reader.model->parameters());
+  reader.model->set_device(saved.device);
   return std::move(reader.model);
+}
+template <class Model>
+std::unique_ptr<Model> load_model(
+    const std::string& path, dynet::Device* device = &dynet::kCpu,
+    const std::function<void(typename Model::Description&)>& adapt = {}) {
+  return load_model<Model>({.model = path, .device = device}, adapt);
 }
 template <class Checkpoint>
 void save_checkpoint(const std::string& path, const Checkpoint& checkpoint,
