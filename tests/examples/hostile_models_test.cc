@@ -249,9 +249,10 @@ TEST_CASE("Models that were made to do harm: weights that are not finite") {
     nlp::save_model(path, model);
     CHECK(contains(error_from([&] { nlp::load_model<tagger::Model>(path); }),
                    path + ": the array /"));
-    const auto loaded = nlp::load_model<tagger::Model>(path, &dynet::kCpu, {}, true);
+    const auto loaded =
+        nlp::load_model<tagger::Model>(nlp::SavedModel{.model = path, .allow_not_finite = true});
     dynet::ComputationGraph graph;
-    CHECK_THROWS_AS(loaded->tag(graph, {"a", "b"}), dynet::NumericError);
+    CHECK_THROWS_AS(loaded->tag(graph, {{"a", "b"}}), dynet::NumericError);
     CHECK_THROWS_AS(loaded->tag_best(graph, {"a", "b"}, 2), dynet::NumericError);
   }
 }

@@ -186,7 +186,8 @@ class Parse : public LinesCommand<Model> {
   /// Null if the input has tags.
   std::unique_ptr<tagger::Model> load_tagger() const {
     if (tagger_.empty()) return nullptr;
-    auto tagger = load_model<tagger::Model>(tagger_, saved_.device, {}, saved_.allow_not_finite);
+    auto tagger =
+        load_model<tagger::Model>({tagger_, saved_.device, 1, saved_.allow_not_finite, saved_.map});
     if (tagger->description().kind != tagger::TagKind::kPlain)
       throw UserError(tagger_ + " gives no parts of speech, but " +
                       in_quotes(tagger->description().tags[0]) + " and the like");
@@ -196,7 +197,7 @@ class Parse : public LinesCommand<Model> {
   Sentence tagged(tagger::Model& tagger, dynet::ComputationGraph& graph,
                   const conllu::Sentence& rows) const {
     Sentence sentence = untagged(rows);
-    set_tags(sentence, tagger.tag(graph, sentence.words));
+    set_tags(sentence, tagger.tag(graph, {sentence.words})[0].tags);
     return sentence;
   }
 

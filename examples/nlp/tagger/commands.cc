@@ -43,10 +43,10 @@ void show_sentences(Model& model, const Corpus& corpus, std::size_t count, std::
   const auto readable = [](const Sentence& s) {
     return s.words.size() >= 8 && s.words.size() <= 30;
   };
-  dynet::ComputationGraph graph;
   for (const std::size_t place : some_places(corpus, count, readable)) {
     const Sentence& sentence = corpus[place];
-    show_sentence(sentence, model.tag(graph, sentence.words), model.description().kind, out);
+    show_sentence(sentence, tag_all(model, {sentence.words})[0].tags, model.description().kind,
+                  out);
   }
   out.flush();
 }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "examples/nlp/common/check.h"
-#include "examples/nlp/common/progress.h"
 #include "examples/nlp/common/share_out.h"
 #include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
@@ -35,6 +34,22 @@ std::vector<std::string> collect_views(const Corpus& train, const std::string& f
     if (view != kUnknown && counts[view] >= needed) views.push_back(view);
   }
   return views;
+}
+
+/// Index of the largest of each `count` values.
+std::vector<unsigned> largest_of(const std::vector<float>& values, std::size_t count) {
+  std::vector<unsigned> best;
+  for (auto at = values.begin(); at != values.end(); at += static_cast<std::ptrdiff_t>(count))
+    best.push_back(
+        static_cast<unsigned>(std::max_element(at, at + static_cast<std::ptrdiff_t>(count)) - at));
+  return best;
+}
+
+/// Element `best`, the largest, of the softmax of the scores.
+float softmax_of_largest(const float* scores, std::size_t count, unsigned best) {
+  float sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += std::exp(scores[i] - scores[best]);
+  return 1 / sum;
 }
 
 unsigned input_dim(const ModelSettings& settings) {
@@ -304,64 +319,70 @@ dynet::Expression Model::loss(dynet::ComputationGraph& graph, const Encoded& sen
   return sum_batches(pickneglogsoftmax(result, sentence.tags));
 }
 
-std::vector<std::string> Model::tag(dynet::ComputationGraph& graph,
-                                    const std::vector<std::string>& words,
-                                    std::vector<float>* probabilities) {
-  if (probabilities != nullptr) probabilities->clear();
-  if (words.size() <= kPiece) return tag_piece(graph, words, probabilities);
-  std::vector<std::string> tags;
-  const auto word = [&](std::size_t i) { return words.begin() + static_cast<std::ptrdiff_t>(i); };
-  for (std::size_t begin = 0; begin < words.size(); begin += kPiece) {
-    const std::size_t end = std::min(words.size(), begin + kPiece);
-    const std::size_t left = begin - std::min(begin, kContext);
-    const std::size_t right = std::min(words.size(), end + kContext);
-    std::vector<float> probable;
-    const std::vector<std::string> piece =
-        tag_piece(graph, {word(left), word(right)}, probabilities == nullptr ? nullptr : &probable);
-    for (std::size_t i = begin; i < end; ++i) {
-      tags.push_back(piece[i - left]);
-      if (probabilities != nullptr) probabilities->push_back(probable[i - left]);
+/// Words of a sentence that are tagged in one graph, some of them as context alone.
+struct Model::Piece {
+  const std::vector<std::string>& sentence;
+  std::size_t begin, end;
+  Tagging& result;
+  dynet::Expression scores = {}, marginals = {};
+
+  std::size_t left() const { return begin - std::min(begin, kContext); }
+  std::size_t right() const { return std::min(sentence.size(), end + kContext); }
+};
+
+std::vector<Tagging> Model::tag(dynet::ComputationGraph& graph,
+                                const std::vector<std::vector<std::string>>& sentences,
+                                bool probabilities) {
+  std::vector<Tagging> results(sentences.size());
+  std::vector<Piece> pieces;
+  std::size_t words = 0;
+  const auto finish = [&] {
+    tag_pieces(graph, pieces, probabilities);
+    pieces.clear();
+    words = 0;
+  };
+  for (std::size_t i = 0; i < sentences.size(); ++i)
+    for (std::size_t begin = 0; begin < sentences[i].size(); begin += kPiece) {
+      const std::size_t end = std::min(sentences[i].size(), begin + kPiece);
+      if (words + (end - begin) > kPiece) finish();
+      pieces.push_back({sentences[i], begin, end, results[i]});
+      words += end - begin;
     }
-  }
-  return tags;
+  finish();
+  return results;
 }
 
-std::vector<std::string> Model::tag_piece(dynet::ComputationGraph& graph,
-                                          const std::vector<std::string>& words,
-                                          std::vector<float>* probabilities) {
-  std::vector<std::string> tags;
-  if (words.empty()) return tags;
-  const Encoded encoded = encode_words(words);
+void Model::tag_pieces(dynet::ComputationGraph& graph, std::vector<Piece>& pieces,
+                       bool probabilities) {
+  if (pieces.empty()) return;
   graph.clear();
   begin_graph(graph, false);
-  const dynet::Expression result = scores(graph, encoded, {});
-  if (description_.settings.crf) {
-    const dynet::Expression emissions = as_columns(result);
-    const std::vector<unsigned> best = crf_.best(emissions);
-    for (const unsigned tag : best) tags.push_back(description_.tags[tag]);
-    if (probabilities != nullptr) {
-      const std::vector<float> marginals = as_vector(crf_.marginals(emissions).value());
-      for (std::size_t i = 0; i < best.size(); ++i)
-        probabilities->push_back(marginals[i * description_.tags.size() + best[i]]);
-    }
-    return tags;
+  const bool is_crf = description_.settings.crf;
+  dynet::Expression last;
+  for (Piece& p : pieces) {
+    const auto word = [&](std::size_t i) {
+      return p.sentence.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    last = p.scores = scores(graph, encode_words({word(p.left()), word(p.right())}), {});
+    if (is_crf) last = p.scores = as_columns(p.scores);
+    if (is_crf && probabilities) last = p.marginals = crf_.marginals(p.scores);
   }
-  graph.forward(result);
-  const std::vector<float> values = as_vector(result.value());
-  require_scores(values);
+  graph.forward(last);  // and all before it
   const std::size_t count = description_.tags.size();
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * count);
-    const auto end = begin + static_cast<std::ptrdiff_t>(count);
-    const auto best = std::max_element(begin, end);
-    if (probabilities != nullptr) {
-      float sum = 0;
-      for (auto score = begin; score != end; ++score) sum += std::exp(*score - *best);
-      probabilities->push_back(1 / sum);
+  for (const Piece& p : pieces) {
+    const std::vector<float> values = as_vector(p.scores.value());
+    if (!is_crf) require_scores(values);
+    const std::vector<unsigned> best = is_crf ? crf_.best(p.scores) : largest_of(values, count);
+    const std::vector<float> marginals =
+        is_crf && probabilities ? as_vector(p.marginals.value()) : std::vector<float>();
+    for (std::size_t i = p.begin - p.left(); i < p.end - p.left(); ++i) {
+      p.result.tags.push_back(description_.tags[best[i]]);
+      if (!probabilities) continue;
+      const float* const own = (is_crf ? marginals : values).data() + i * count;
+      p.result.probabilities.push_back(is_crf ? own[best[i]]
+                                              : softmax_of_largest(own, count, best[i]));
     }
-    tags.push_back(description_.tags[static_cast<std::size_t>(best - begin)]);
   }
-  return tags;
 }
 
 std::vector<Candidate> Model::tag_best(dynet::ComputationGraph& graph,
@@ -417,18 +438,25 @@ void Model::report_unknown_tags(const Corpus& corpus, const std::string& name) c
 Report evaluate(Model& model, const Corpus& corpus, const std::string& name) {
   const Description& description = model.description();
   Report report(name, description.kind);
-  Progress progress(standard_error_output(), name, "words", count_words(corpus), 0, 0);
-  std::size_t done = 0;
-  const auto tags = compute_shared(
-      model, corpus.size(),
-      [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
-        return mine.tag(graph, corpus[i].words);
-      },
-      [&](std::size_t i) { progress.update(done += corpus[i].words.size()); });
-  for (std::size_t i = 0; i < corpus.size(); ++i) {
-    report.add(corpus[i], tags[i], description.baseline);
-  }
+  std::vector<std::vector<std::string>> sentences;
+  for (const Sentence& sentence : corpus) sentences.push_back(sentence.words);
+  const std::vector<Tagging> found = tag_all(model, sentences, false, name);
+  for (std::size_t i = 0; i < corpus.size(); ++i)
+    report.add(corpus[i], found[i].tags, description.baseline);
   return report;
+}
+
+std::vector<Tagging> tag_all(Model& model, const std::vector<std::vector<std::string>>& sentences,
+                             bool probabilities, const std::string& name) {
+  std::vector<std::size_t> sizes;
+  for (const std::vector<std::string>& words : sentences) sizes.push_back(words.size());
+  return predict_by_size(
+      model, sizes, kTogether, name, "sentences",
+      [&](Model& mine, dynet::ComputationGraph& graph, std::span<const std::size_t> part) {
+        std::vector<std::vector<std::string>> together;
+        for (const std::size_t i : part) together.push_back(sentences[i]);
+        return mine.tag(graph, together, probabilities);
+      });
 }
 
 }  // namespace tagger

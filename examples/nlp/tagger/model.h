@@ -88,6 +88,17 @@ struct Candidate {
   double probability = 0;  ///< of the whole sequence
 };
 
+/// The best tag of each word of a sentence.
+struct Tagging {
+  std::vector<std::string> tags;
+  std::vector<float> probabilities;  ///< of the tags, if requested
+
+  template <typename Archive>
+  void serialize(Archive& archive, unsigned int /*version*/) {
+    archive& tags& probabilities;
+  }
+};
+
 /// BiLSTM tagger: concatenated feature vectors of a word, a bidirectional LSTM, and tag scores as
 /// an affine function of both states, with an optional tanh layer before it. The scores feed a
 /// softmax per word, or are the emissions of a linear-chain CRF.
@@ -106,12 +117,12 @@ class Model : public nlp::DescribedModel<Description> {
   /// identity of word i by the unknown word; missing elements are false.
   dynet::Expression loss(dynet::ComputationGraph& graph, const Encoded& sentence,
                          const std::vector<bool>& hide);
-  /// The best tag of each word; the graph is cleared first. Sentences of more than kPiece words are
-  /// tagged in pieces with kContext words on either side, to limit memory. `probabilities`, unless
-  /// null, gets those of the tags.
-  std::vector<std::string> tag(dynet::ComputationGraph& graph,
-                               const std::vector<std::string>& words,
-                               std::vector<float>* probabilities = nullptr);
+  /// The best tags of sentences, which are computed together; the graph is cleared first. To limit
+  /// memory, a graph has about kPiece words at most, and sentences of more words are tagged in
+  /// pieces with kContext words on either side.
+  std::vector<Tagging> tag(dynet::ComputationGraph& graph,
+                           const std::vector<std::vector<std::string>>& sentences,
+                           bool probabilities = false);
   static constexpr std::size_t kPiece = 2000, kContext = 100;
   /// The n most probable tag sequences of a sentence, or fewer if there are not as many. Throws
   /// UserError for more than kPiece words.
@@ -126,9 +137,8 @@ class Model : public nlp::DescribedModel<Description> {
  private:
   dynet::Expression scores(dynet::ComputationGraph& graph, const Encoded& sentence,
                            const std::vector<bool>& hide);
-  std::vector<std::string> tag_piece(dynet::ComputationGraph& graph,
-                                     const std::vector<std::string>& words,
-                                     std::vector<float>* probabilities);
+  struct Piece;
+  void tag_pieces(dynet::ComputationGraph& graph, std::vector<Piece>& pieces, bool probabilities);
   Encoded encode_words(const std::vector<std::string>& words) const;
 
   std::vector<dynet::Dict> dicts_;  ///< by feature
@@ -143,6 +153,14 @@ class Model : public nlp::DescribedModel<Description> {
   bool training_ = false;
   dynet::Expression mlp_weight_node_, mlp_bias_node_, weight_node_, bias_node_;
 };
+
+/// Sentences per graph.
+inline constexpr std::size_t kTogether = 32;
+
+/// The best tags of sentences, by all threads of the model; sentences of similar length share a
+/// graph. `name` is the title of a progress bar, or empty.
+std::vector<Tagging> tag_all(Model& model, const std::vector<std::vector<std::string>>& sentences,
+                             bool probabilities = false, const std::string& name = "");
 
 /// Scores the model and its baseline on a corpus.
 Report evaluate(Model& model, const Corpus& corpus, const std::string& name);

@@ -72,38 +72,55 @@ class Tag : public LinesCommand<Model> {
                       " has no place for --probabilities: columns, conllu and json have");
     }
     if (best_ > 0) best_lines({}, {}, format);  // rejects unsupported formats before any output
-    const auto tag = [&](Model& mine, dynet::ComputationGraph& graph, const InputSentence& given) {
-      const std::vector<std::string> words =
-          restores ? annotate(given.text).words : given.rows.words();
-      if (best_ > 0 && words.size() > Model::kPiece)
-        given.rows.refuse(0, "the best tags of a sentence are found for at most " +
-                                 with_commas(Model::kPiece) + " words, not for " +
-                                 with_commas(words.size()));
-      if (best_ > 0) return best_lines(words, mine.tag_best(graph, words, best_), format);
-      std::vector<float> probabilities;
-      const std::vector<std::string> tags =
-          mine.tag(graph, words, probabilities_ ? &probabilities : nullptr);
-      return output_lines({words, tags, given.rows, probabilities}, format, column, restores);
-    };
     std::vector<InputSentence> waiting;
     const auto write = [&] {
-      write_shared(model, waiting.size(), out,
-                   [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
-                     return tag(mine, graph, waiting[i]);
-                   });
+      std::vector<std::vector<std::string>> words;
+      for (const InputSentence& given : waiting)
+        words.push_back(restores ? annotate(given.text).words : given.rows.words());
+      if (best_ > 0) {
+        write_best(model, waiting, words, format, out);
+      } else {
+        const std::vector<Tagging> found = tag_all(model, words, probabilities_);
+        for (std::size_t i = 0; i < waiting.size(); ++i)
+          for (const std::string& line :
+               output_lines({words[i], found[i].tags, waiting[i].rows, found[i].probabilities},
+                            format, column, restores))
+            out.write(line);
+      }
       waiting.clear();
     };
+    const std::size_t most = kGroups * kTogether * model.threads();
     try {
-      for_sentences(source(), input, [&](const InputSentence& sentence) {
-        waiting.push_back(sentence);
-        if (waiting.size() == lines_together(model)) write();
-      });
+      for_sentences(
+          source(), input,
+          [&](const InputSentence& sentence) {
+            waiting.push_back(sentence);
+            if (waiting.size() == most) write();
+          },
+          write);
     } catch (const LineError&) {
       write();  // lines before the error
       throw;
     }
     write();
   }
+
+  void write_best(Model& model, const std::vector<InputSentence>& given,
+                  const std::vector<std::vector<std::string>>& words, OutputFormat format,
+                  OutputFile& out) const {
+    write_shared(model, given.size(), out,
+                 [&](Model& mine, dynet::ComputationGraph& graph, std::size_t i) {
+                   if (words[i].size() > Model::kPiece)
+                     given[i].rows.refuse(0, "the best tags of a sentence are found for at most " +
+                                                 with_commas(Model::kPiece) + " words, not for " +
+                                                 with_commas(words[i].size()));
+                   return best_lines(words[i], mine.tag_best(graph, words[i], best_), format);
+                 });
+  }
+
+  /// Sentences are buffered until there are so many groups per thread, since groups of similar
+  /// length are tagged faster, or until the next read would block.
+  static constexpr std::size_t kGroups = 16;
 
   OutputFormat output_format(bool restores) const {
     if (tags_) return OutputFormat::kPipe;
