@@ -2,11 +2,7 @@
 
 #ifdef ANNOTATE_BINARY
 
-#include <arpa/inet.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,6 +15,7 @@
 #include "dynet-like/base/version.h"
 #include "examples/nlp/common/model_file.h"
 #include "tests/examples/annotated.h"
+#include "tests/examples/server.h"
 #include "tests/fuzz/requests.h"
 #include "tests/support/catch.h"
 
@@ -28,85 +25,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The server as a process of its own.
-class Server {
- public:
-  Server(const std::string& model, std::vector<std::string> options) {
-    options.insert(options.begin(), {ANNOTATE_BINARY, "serve", "-m", model});
-    if (std::find(options.begin(), options.end(), "--port") == options.end())
-      options.insert(options.end(), {"--port", "0"});
-    std::vector<char*> arguments;
-    for (std::string& option : options) arguments.push_back(option.data());
-    arguments.push_back(nullptr);
-    int ends[2];
-    REQUIRE(pipe(ends) == 0);
-    process_ = fork();
-    if (process_ == 0) {
-      dup2(ends[1], STDOUT_FILENO);
-      execv(ANNOTATE_BINARY, arguments.data());
-      _exit(127);
-    }
-    close(ends[1]);
-    std::string line;
-    for (char c; read(ends[0], &c, 1) == 1 && c != '\n';) line += c;
-    close(ends[0]);
-    REQUIRE(contains(line, "at http://127.0.0.1:"));
-    port_ = static_cast<std::uint16_t>(std::stoul(line.substr(line.rfind(':') + 1)));
-  }
-  ~Server() {
-    if (process_ > 0) stop();
-  }
-  std::uint16_t port() const { return port_; }
-
-  /// Everything that comes back for these bytes.
-  std::string exchange(const std::string& bytes) const {
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port_);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    std::string found;
-    if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
-        ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) == std::ssize(bytes)) {
-      char buffer[4096];
-      for (ssize_t n; (n = recv(fd, buffer, sizeof buffer, 0)) > 0;)
-        found.append(buffer, static_cast<std::size_t>(n));
-    }
-    close(fd);
-    return found;
-  }
-  std::string post(const std::string& target, const std::string& body,
-                   const std::string& type = "application/x-www-form-urlencoded") const {
-    return exchange("POST " + target + " HTTP/1.1\r\nConnection: close\r\nContent-Type: " + type +
-                    "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-  }
-  /// "result" of an answer, or all of it if that is something else.
-  std::string result(const std::string& body, const std::string& target = "/process") const {
-    const std::string answer = post(target, body);
-    const Json json = Json::parse(answer.substr(answer.find("\r\n\r\n") + 4), nullptr, false);
-    return json.is_object() ? json.at("result").get<std::string>() : answer;
-  }
-
-  void send(int signal) const { kill(process_, signal); }
-  /// A number of /metrics, -1 if there is none of this name and these labels.
-  long metric(const std::string& name) const {
-    const std::string text = exchange("GET /metrics HTTP/1.0\r\n\r\n");
-    const std::size_t at = text.find("\nannotate_" + name + ' ');
-    return at == text.npos ? -1 : std::stol(text.substr(text.find(' ', at)));
-  }
-
-  /// Asks it to end; returns its exit status.
-  int stop(int signal = SIGTERM) {
-    kill(process_, signal);
-    int status = -1;
-    waitpid(std::exchange(process_, -1), &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
- private:
-  pid_t process_ = -1;
-  std::uint16_t port_ = 0;
-};
+const Program kProgram = {"annotate", ANNOTATE_BINARY};
+/// "result" of an answer, or all of it if that is something else.
+std::string result_of(const Server& server, const std::string& body,
+                      const std::string& target = "/process") {
+  const std::string answer = server.post(target, body);
+  const Json json = Json::parse(answer.substr(answer.find("\r\n\r\n") + 4), nullptr, false);
+  return json.is_object() ? json.at("result").get<std::string>() : answer;
+}
 
 std::string multipart(const std::string& data, const std::string& header = "") {
   return "--b\r\nContent-Disposition: form-data; name=\"data\"; filename=\"f\"\r\n" + header +
@@ -119,7 +45,7 @@ std::string multipart(const std::string& data, const std::string& header = "") {
 TEST_CASE("annotate serve: UDPipe's REST interface") {
   const AnnotatedFolder folder;
   folder.must("cp model cats-ud-2.16.model");
-  Server server(folder.path("cats-ud-2.16.model"), {"--max-request-size", "4"});
+  Server server(kProgram, folder.path("cats-ud-2.16.model"), {"--max-request-size", "4"});
   const std::string cats = "data=Cats+don%27t+sleep.", tokens = "&tokenizer=&output=vertical";
   // Parameters of /process, and the result.
   const std::vector<std::pair<std::string, std::string>> results = {
@@ -137,12 +63,13 @@ TEST_CASE("annotate serve: UDPipe's REST interface") {
       {"data=&tokenizer=&output=horizontal", ""}};
   for (const auto& [parameters, result] : results) {
     INFO(parameters);
-    CHECK(server.result(parameters) == result);
-    CHECK(server.result("", "/process?" + parameters) == result);
+    CHECK(result_of(server, parameters) == result);
+    CHECK(result_of(server, "", "/process?" + parameters) == result);
   }
   const std::string comments = "# generator = annotate " + std::string(dynet::version()) +
                                "\n# model = Cats 1.0\n# udpipe_model = cats-ud-2.16\n";
-  CHECK(server.result(cats + "&tokenizer=normalized_spaces&tokenizer=ranges&tagger&parser=none") ==
+  CHECK(result_of(server,
+                  cats + "&tokenizer=normalized_spaces&tokenizer=ranges&tagger&parser=none") ==
         comments +
             "# newdoc\n# newpar\n# sent_id = 1\n# text = Cats don't sleep.\n"
             "1\tCats\tcat\tNOUN\tN\tNumber=Plur\t_\t_\t_\tTokenRange=0:4\n"
@@ -152,7 +79,7 @@ TEST_CASE("annotate serve: UDPipe's REST interface") {
             "5\t.\t.\tPUNCT\t.\t_\t_\t_\t_\tSpaceAfter=No|TokenRange=16:17\n\n");
   // The body overrides the query; fields that are filled are replaced.
   const std::string row = "1%09Cats%09x%09X%09_%09_%090%09root%09_%09_%0A%0A";
-  CHECK(contains(server.result("data=" + row + "&tagger=", "/process?data=y&input=conllu=v2"),
+  CHECK(contains(result_of(server, "data=" + row + "&tagger=", "/process?data=y&input=conllu=v2"),
                  "1\tCats\tcat\tNOUN\tN\tNumber=Plur\t0\troot\t_\t_\n\n"));
   const std::string form = "multipart/form-data; boundary=\"b\"";
   CHECK(contains(server.post("/process?tokenizer=", multipart("Cats sleep"), form),
@@ -235,7 +162,7 @@ TEST_CASE("annotate serve: the corpus of the fuzz target is answered") {
 TEST_CASE("annotate serve: 64 clients get the answers that each gets alone") {
   constexpr int kClients = 64, kRequests = 8;
   const AnnotatedFolder folder;
-  Server server(folder.path("model"), {"--threads", "2"});
+  Server server(kProgram, folder.path("model"), {"--threads", "2"});
   const std::vector<std::string> tasks = {"&tokenizer=&tagger=&parser=",
                                           "&tokenizer=ranges&output=vertical",
                                           "&input=horizontal&parser=&tagger=",
@@ -282,20 +209,20 @@ TEST_CASE("annotate serve: bounds on waiting, and a stop that answers what waits
   const AnnotatedFolder folder;
   const std::string request = "data=Cats&tokenizer=&output=horizontal";
   {
-    Server server(folder.path("model"), {"--timeout", "0.001", "--wait", "50"});
-    CHECK(contains(server.result(request), "The request exceeded its time limit.\n"));
+    Server server(kProgram, folder.path("model"), {"--timeout", "0.001", "--wait", "50"});
+    CHECK(contains(result_of(server, request), "The request exceeded its time limit.\n"));
   }
   {
     std::string text = "data=";
     while (text.size() < 900000) text += "Cats+sleep+";
-    Server server(folder.path("model"), {"--timeout", "0.3", "--wait", "0"});
-    CHECK(contains(server.result(text + "&tokenizer=&parser="),
+    Server server(kProgram, folder.path("model"), {"--timeout", "0.3", "--wait", "0"});
+    CHECK(contains(result_of(server, text + "&tokenizer=&parser="),
                    "The request exceeded its time limit.\n"));
-    CHECK(server.result(request) == "Cats\n");
+    CHECK(result_of(server, request) == "Cats\n");
   }
-  Server server(folder.path("model"), {"--max-queued", "1", "--wait", "10000"});
+  Server server(kProgram, folder.path("model"), {"--max-queued", "1", "--wait", "10000"});
   std::string waiting;
-  std::thread client([&] { waiting = server.result(request); });
+  std::thread client([&] { waiting = result_of(server, request); });
   const auto is_queued = [&] {
     return contains(server.exchange("GET /health HTTP/1.0\r\n\r\n"), "\"queued\":1}");
   };
@@ -314,7 +241,7 @@ TEST_CASE("annotate serve: a new model answers while requests go on, a broken on
       "p train --train data --model other --name 'Dogs 2.0' --epochs 1 --letter-hidden 8 --word 8 "
       "--char 8 --hidden 8 --tree-hidden 8 --mlp 8 --arc 8 --label 8 --batch 4");
   folder.must("cp model served");
-  Server server(folder.path("served"), {"--wait", "0", "--threads", "2"});
+  Server server(kProgram, folder.path("served"), {"--wait", "0", "--threads", "2"});
   const std::string request = "data=Cats+sleep.&tokenizer=&tagger=&parser=";
   const std::string before = server.post("/process", request);
   REQUIRE(contains(before, "# model = Cats 1.0"));
@@ -363,11 +290,11 @@ TEST_CASE("annotate serve: a new model answers while requests go on, a broken on
 
 TEST_CASE("annotate serve: a port is free again at once") {
   const AnnotatedFolder folder;
-  Server first(folder.path("model"), {"--wait", "0"});
+  Server first(kProgram, folder.path("model"), {"--wait", "0"});
   // The server ends the connection, whose end it still remembers for a minute.
   CHECK(contains(first.post("/process", "data=Cats&input=horizontal"), " 200 "));
   CHECK(first.stop() == 0);
-  Server second(folder.path("model"), {"--port", std::to_string(first.port())});
+  Server second(kProgram, folder.path("model"), {"--port", std::to_string(first.port())});
   CHECK(second.port() == first.port());
 }
 

@@ -17,14 +17,14 @@
 namespace dynet::fuzz {
 
 /// The request of the bytes "METHOD path?query\ncontent type\nbody".
-inline annotate::HttpRequest request_of(std::string bytes) {
+inline nlp::HttpRequest request_of(std::string bytes) {
   const auto cut = [&bytes](char end) {
     const std::size_t at = bytes.find(end);
     std::string piece = bytes.substr(0, at);
     bytes.erase(0, at == bytes.npos ? at : at + 1);
     return piece;
   };
-  annotate::HttpRequest request;
+  nlp::HttpRequest request;
   request.method = cut(' ');
   const std::string target = cut('\n');
   const std::size_t path = target.find('?');
@@ -40,14 +40,14 @@ inline annotate::HttpRequest request_of(std::string bytes) {
 inline unsigned answer_request(const std::string& bytes, annotate::Model& model) {
   const annotate::ServedModel served = annotate::served_model(model, "m-ud-2.model");
   auto read = annotate::read_request(request_of(bytes), served, 256);
-  if (auto* const answer = std::get_if<annotate::HttpAnswer>(&read)) {
+  if (auto* const answer = std::get_if<nlp::HttpAnswer>(&read)) {
     if (answer->body.empty() || answer->body.back() != '\n')
       throw std::logic_error("an answer is no line");
     return answer->status;
   }
   auto& request = std::get<annotate::AnnotationRequest>(read);
-  for (annotate::Document& document : request.documents) annotate::annotate(model, {&document, 1});
-  const annotate::HttpAnswer answer = annotate::answer_of(request, served);
+  for (annotate::Document& document : request.pieces) annotate::annotate(model, {&document, 1});
+  const nlp::HttpAnswer answer = annotate::answer_of(request, served);
   std::string result = answer.body;
   if (!request.bare) result = nlohmann::json::parse(answer.body).at("result").get<std::string>();
   if (request.output == annotate::OutputFormat::kConllu && !result.empty())

@@ -23,10 +23,6 @@ namespace {
 
 const char* const kConlluType = "application/conllu";
 
-HttpAnswer json_answer(const Json& object) {
-  return {200, "application/json", json_line(object) + "\n"};
-}
-
 /// Text in the normal form NFC of Unicode. Throws HttpError 415 if it is not UTF-8.
 std::string normalized(const std::string& text) {
   utf8proc_uint8_t* found = nullptr;
@@ -134,7 +130,7 @@ void read_documents(const std::string& data, const Task& task, std::size_t most,
                     AnnotationRequest& request) {
   try {
     for_documents(TextSource::in_memory(normalized(data), "data"), task, most,
-                  [&](Document document) { request.documents.push_back(std::move(document)); });
+                  [&](Document document) { request.pieces.push_back(std::move(document)); });
   } catch (const UserError& error) {
     throw HttpError(400, "Cannot read input data: " + std::string(error.what()));
   }
@@ -188,9 +184,7 @@ std::variant<AnnotationRequest, HttpAnswer> route(const HttpRequest& http, const
                                                   std::size_t most) {
   static const std::set<std::string> kMethods = {"HEAD", "GET", "POST", "PUT", "DELETE"};
   if (!kMethods.contains(http.method)) {
-    HttpAnswer answer = text_answer(405, "The method is not allowed.");
-    answer.headers = {{"Allow", "HEAD, GET, POST, PUT, DELETE"}};
-    return answer;
+    return method_answer("HEAD, GET, POST, PUT, DELETE");
   }
   if (http.path == "/process") return process_request(http, model, most);
   if (http.path == "/models") return json_answer(models_json(model));
@@ -239,7 +233,7 @@ bool begins_paragraph(const AnnotatedSentence& sentence) {
 
 template <class Use>
 void for_sentences(const AnnotationRequest& request, Use use) {
-  for (const Document& document : request.documents)
+  for (const Document& document : request.pieces)
     for (const AnnotatedSentence& sentence : document.sentences) use(sentence);
 }
 
@@ -247,8 +241,7 @@ std::string conllu_result(const AnnotationRequest& request, const ServedModel& m
   std::string result;
   SentenceWriter writer([&](const std::string& line) { result += line + "\n"; }, model.treebank);
   writer.add_comment("# udpipe_model = " + model.id);
-  if (!request.documents.empty() && request.documents[0].task.is_text())
-    writer.add_comment("# newdoc");
+  if (!request.pieces.empty() && request.pieces[0].task.is_text()) writer.add_comment("# newdoc");
   for_sentences(request, [&](const AnnotatedSentence& sentence) {
     writer.write(request.normalized_spaces ? with_normalized_spaces(sentence) : sentence);
   });
@@ -275,7 +268,7 @@ std::string text_result(const AnnotationRequest& request) {
     });
     return result;
   }
-  for (const Document& document : request.documents) {
+  for (const Document& document : request.pieces) {
     for (const Paragraph& paragraph :
          document.task.is_text() ? document.paragraphs : paragraphs_of(document.rows, false))
       result += utf8(paragraph.letters);
@@ -297,14 +290,6 @@ std::string result_of(const AnnotationRequest& request, const ServedModel& model
 }
 
 }  // namespace
-
-HttpAnswer text_answer(unsigned status, const std::string& sentence) {
-  return {status, "text/plain; charset=utf-8", sentence + "\n"};
-}
-
-HttpAnswer health_answer(std::size_t queued) {
-  return json_answer({{"status", "ok"}, {"queued", queued}});
-}
 
 ServedModel served_model(const Model& model, const std::string& file) {
   const Description& description = model.description();

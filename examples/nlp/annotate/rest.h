@@ -7,24 +7,12 @@
 #include <vector>
 
 #include "examples/nlp/annotate/document.h"
-#include "examples/nlp/annotate/form.h"
 #include "examples/nlp/common/names.h"
+#include "examples/nlp/serve/messages.h"
 
 // UDPipe's REST interface as functions of requests, without sockets.
 
 namespace annotate {
-
-/// Answer as HTTP carries it.
-struct HttpAnswer {
-  unsigned status = 200;
-  std::string type, body;
-  std::vector<std::pair<std::string, std::string>> headers = {};
-};
-/// A sentence as an answer.
-HttpAnswer text_answer(unsigned status, const std::string& sentence);
-
-/// Answer of a server with so many requests that wait.
-HttpAnswer health_answer(std::size_t queued);
 
 /// Model as clients see it.
 struct ServedModel {
@@ -44,7 +32,7 @@ inline const nlp::Names<OutputFormat> kOutputFormats = {{OutputFormat::kConllu, 
 
 /// Text to annotate, in parts that are annotated one after the other, and how to answer.
 struct AnnotationRequest {
-  std::vector<Document> documents;
+  std::vector<Document> pieces;  ///< documents
   OutputFormat output = OutputFormat::kConllu;
   bool paragraphs = false;         ///< horizontal, vertical: a blank line between paragraphs
   bool normalized_output = false;  ///< plaintext: a sentence a line
@@ -54,11 +42,11 @@ struct AnnotationRequest {
 
 /// Reads a request for a result, with documents of about `most` letters, see for_documents; or
 /// answers it, also with an error.
-std::variant<AnnotationRequest, HttpAnswer> read_request(const HttpRequest& request,
-                                                         const ServedModel& model,
-                                                         std::size_t most);
+std::variant<AnnotationRequest, nlp::HttpAnswer> read_request(const nlp::HttpRequest& request,
+                                                              const ServedModel& model,
+                                                              std::size_t most);
 
 /// The answer, once the documents are annotated.
-HttpAnswer answer_of(const AnnotationRequest& request, const ServedModel& model);
+nlp::HttpAnswer answer_of(const AnnotationRequest& request, const ServedModel& model);
 
 }  // namespace annotate

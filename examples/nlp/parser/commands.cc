@@ -13,6 +13,7 @@
 #include "examples/nlp/common/sentence_input.h"
 #include "examples/nlp/common/split.h"
 #include "examples/nlp/parser/model.h"
+#include "examples/nlp/parser/output.h"
 #include "examples/nlp/tagger/model.h"
 
 namespace parser {
@@ -63,24 +64,6 @@ void show_trees(const Treebank& sentences, const std::vector<Tree>& trees, std::
           << (predicted == right ? "" : " (not " + right + ")") << '\n';
     }
   }
-}
-
-/// JSON line with the comments, and the words with their arcs, without other columns.
-Json json_of(const Sentence& sentence, const Tree& tree) {
-  Json comments = Json::array(), words = Json::array();
-  for (const std::string& line : sentence.rows.lines()) {
-    if (line[0] == '#') comments.push_back(line);
-  }
-  for (std::size_t i = 0; i < sentence.size(); ++i) {
-    words.push_back({{"id", i + 1},
-                     {"form", sentence.words[i]},
-                     {"upos", sentence.tags[i]},
-                     {"head", tree.heads[i]},
-                     {"deprel", tree.labels[i]}});
-    if (!tree.probabilities.empty())
-      words.back()["probability"] = static_cast<double>(tree.probabilities[i]);
-  }
-  return {{"comments", comments}, {"words", words}};
 }
 
 /// Adds --together.
@@ -173,14 +156,9 @@ class Parse : public LinesCommand<Model> {
 
   void write_trees(Model& model, const Treebank& sentences, OutputFile& out) const {
     const Parsed parsed = parse_all(model, sentences, options_, "");
-    for (std::size_t i = 0; i < sentences.size(); ++i) {
-      if (json_) {
-        out.write(json_line(json_of(sentences[i], parsed.trees[i])));
-        continue;
-      }
-      for (const std::string& line : lines_with(sentences[i], parsed.trees[i])) out.write(line);
-      out.write("");
-    }
+    for (std::size_t i = 0; i < sentences.size(); ++i)
+      for (const std::string& line : output_lines(sentences[i], parsed.trees[i], json_))
+        out.write(line);
   }
 
   /// Null if the input has tags.

@@ -12,5 +12,7 @@ std::unique_ptr<nlp::Command> eval_command();
 std::unique_ptr<nlp::Command> score_command();
 /// The command `parse`: parses sentences.
 std::unique_ptr<nlp::Command> parse_command();
+/// The command `serve`: does so over HTTP.
+std::unique_ptr<nlp::Command> serve_command();
 
 }  // namespace parser

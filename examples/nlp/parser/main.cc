@@ -17,6 +17,9 @@ int main(int argc, char** argv) {
   line.add("parse", "Parse sentences", parser::parse_command(),
            {"parser parse --model en.model --tagger pos.model --input-format text < text",
             "parser parse --model en.model --input tagged.conllu --output parsed.conllu"});
+  line.add("serve", "Parse sentences over HTTP", parser::serve_command(),
+           {"parser serve --model en.model --port 8003",
+            "curl --data-binary @tagged.conllu 'localhost:8003/parse?format=json'"});
   line.add("score", "Score a parsed file by the rules of CoNLL 2018", parser::score_command(),
            {"parser score --gold test.conllu --system parsed.conllu"});
   return line.run(argc, argv);

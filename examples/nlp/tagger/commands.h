@@ -17,5 +17,7 @@ inline constexpr const char* kFormatHelp =
 std::unique_ptr<nlp::Command> eval_command();
 /// The command `tag`: tags sentences, or restores text.
 std::unique_ptr<nlp::Command> tag_command();
+/// The command `serve`: does so over HTTP.
+std::unique_ptr<nlp::Command> serve_command();
 
 }  // namespace tagger

@@ -18,5 +18,8 @@ int main(int argc, char** argv) {
   line.add("tag", "Tag new sentences", tagger::tag_command(),
            {"echo 'The cat sat on the mat .' | tagger tag --model pos.model",
             "tagger tag --model pos.model --input words.txt --output tagged.txt"});
+  line.add("serve", "Tag sentences over HTTP", tagger::serve_command(),
+           {"tagger serve --model pos.model --port 8002",
+            "curl --data-binary @words.txt 'localhost:8002/tag?format=json'"});
   return line.run(argc, argv);
 }

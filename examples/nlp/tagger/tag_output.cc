@@ -49,6 +49,22 @@ Json json_of(const Tagged& sentence, bool restores) {
   return object;
 }
 
+bool are_universal(const std::vector<std::string>& tags) {
+  constexpr std::array kUniversal = {"ADJ",   "ADP",   "ADV", "AUX",  "CCONJ", "DET",
+                                     "INTJ",  "NOUN",  "NUM", "PART", "PRON",  "PROPN",
+                                     "PUNCT", "SCONJ", "SYM", "VERB", "X"};
+  return std::all_of(tags.begin(), tags.end(), [&](const std::string& tag) {
+    return std::find(kUniversal.begin(), kUniversal.end(), tag) != kUniversal.end();
+  });
+}
+
+/// Default CoNLL-U column of tags.
+conllu::Column usual_column(const Description& description) {
+  if (description.data.format == Format::kConllu && !description.data.column.empty())
+    return conllu::column_of(description.data.column);
+  return are_universal(description.tags) ? conllu::kUpos : conllu::kXpos;
+}
+
 }  // namespace
 
 std::vector<std::string> best_lines(const std::vector<std::string>& words,
@@ -75,9 +91,8 @@ bool holds_probabilities(OutputFormat format) {
          format == OutputFormat::kJson;
 }
 
-std::vector<std::string> output_lines(const Tagged& sentence, OutputFormat format,
-                                      conllu::Column column, bool restores) {
-  switch (format) {
+std::vector<std::string> output_lines(const Tagged& sentence, const Formats& formats) {
+  switch (formats.output) {
     case OutputFormat::kText:
       return {restore(sentence.words, sentence.tags)};
     case OutputFormat::kPipe:
@@ -85,11 +100,39 @@ std::vector<std::string> output_lines(const Tagged& sentence, OutputFormat forma
     case OutputFormat::kColumns:
       return columns(sentence);
     case OutputFormat::kConllu:
-      return conllu_lines(sentence, column);
+      return conllu_lines(sentence, formats.column);
     case OutputFormat::kJson:
-      return {json_line(json_of(sentence, restores))};
+      return {json_line(json_of(sentence, formats.restores))};
   }
   return {};
+}
+
+Formats formats_of(const Description& description, const std::string& input,
+                   const std::string& output, const std::string& column, bool probabilities) {
+  Formats formats;
+  formats.restores = description.kind == TagKind::kMarks;
+  formats.probabilities = probabilities;
+  formats.output = formats.restores ? OutputFormat::kText : OutputFormat::kPipe;
+  if (!output.empty()) formats.output = value_of(kOutputFormats, output, "format");
+  if (formats.restores && formats.output == OutputFormat::kConllu)
+    throw UserError("--format conllu is for sentences, and the model restores text");
+  if (!formats.restores && formats.output == OutputFormat::kText)
+    throw UserError("--format text is for models that restore text, which this one does not");
+  if (!input.empty())
+    formats.input = value_of(kInputFormats, input, "input format");
+  else if (formats.output == OutputFormat::kConllu)
+    formats.input = InputFormat::kConllu;
+  if (formats.restores && formats.input != InputFormat::kWords)
+    throw UserError("the model restores text: its input is lines, --input-format words");
+  formats.column = column.empty() ? usual_column(description) : conllu::column_of(column);
+  if (probabilities && !holds_probabilities(formats.output))
+    throw UserError(std::string("--format ") + name_of(kOutputFormats, formats.output) +
+                    " has no place for --probabilities: columns, conllu and json have");
+  return formats;
+}
+
+std::vector<std::string> words_of(const InputSentence& given, const Formats& formats) {
+  return formats.restores ? annotate(given.text).words : given.rows.words();
 }
 
 }  // namespace tagger

@@ -6,6 +6,7 @@
 
 #include "examples/nlp/common/conllu.h"
 #include "examples/nlp/common/names.h"
+#include "examples/nlp/common/sentence_input.h"
 #include "examples/nlp/tagger/model.h"
 
 namespace tagger {
@@ -41,9 +42,21 @@ std::vector<std::string> best_lines(const std::vector<std::string>& words,
 /// "probabilities".
 bool holds_probabilities(OutputFormat format);
 
-/// Lines of a sentence. `column` is the CoNLL-U column of the tag; `restores`: words and tags
-/// encode a text. Throws UserError for contents that the format cannot store.
-std::vector<std::string> output_lines(const Tagged& sentence, OutputFormat format,
-                                      nlp::conllu::Column column, bool restores);
+/// Formats of the input and output of a model.
+struct Formats {
+  nlp::InputFormat input = nlp::InputFormat::kWords;
+  OutputFormat output = OutputFormat::kPipe;
+  nlp::conllu::Column column = nlp::conllu::kXpos;  ///< of tags in CoNLL-U
+  bool probabilities = false;                       ///< written beside the tags
+  bool restores = false;  ///< the model restores text: a sentence is a line of it
+};
+/// Formats by their names; an empty one means the usual format of the model. Throws UserError.
+Formats formats_of(const Description& description, const std::string& input,
+                   const std::string& output, const std::string& column, bool probabilities);
+
+/// Words of a sentence, or of a text to restore.
+std::vector<std::string> words_of(const nlp::InputSentence& given, const Formats& formats);
+/// Lines of a sentence. Throws UserError for contents that the format cannot store.
+std::vector<std::string> output_lines(const Tagged& sentence, const Formats& formats);
 
 }  // namespace tagger

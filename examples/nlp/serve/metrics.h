@@ -7,17 +7,21 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
-namespace annotate {
+namespace nlp {
 
 /// Counts of a server since its start, in the text format of Prometheus
 /// (https://prometheus.io/docs/instrumenting/exposition_formats). All members but `add_batch`
 /// belong to one thread.
 class Metrics {
  public:
+  /// `program`: with which the names begin.
+  explicit Metrics(std::string program) : program_(std::move(program)) {}
+
   /// An answer with its status, and the time since the request was read.
   void add_answer(unsigned status, std::chrono::duration<double> time);
-  /// Texts that were annotated together; may be called by any thread.
+  /// Texts that were processed together; may be called by any thread.
   void add_batch(std::size_t texts);
   void add_reload(bool succeeded);
 
@@ -29,6 +33,7 @@ class Metrics {
   static constexpr std::array kBounds = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                          0.5,   1.0,  2.5,   5.0,  10.0};
 
+  const std::string program_;
   std::map<unsigned, std::uint64_t> answers_;  ///< by status
   std::array<std::uint64_t, kBounds.size() + 1> intervals_ = {};
   double seconds_ = 0;
@@ -36,4 +41,4 @@ class Metrics {
   std::uint64_t reloads_ = 0, failed_reloads_ = 0;
 };
 
-}  // namespace annotate
+}  // namespace nlp

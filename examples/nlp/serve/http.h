@@ -7,10 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "examples/nlp/annotate/form.h"
-#include "examples/nlp/annotate/rest.h"
+#include "examples/nlp/serve/messages.h"
 
-namespace annotate {
+namespace nlp {
 
 /// Address and limits of a server.
 struct HttpSettings {
@@ -47,4 +46,4 @@ class HttpServer {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace annotate
+}  // namespace nlp

@@ -1,13 +1,11 @@
-#include "examples/nlp/annotate/form.h"
+#include "examples/nlp/serve/messages.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "examples/nlp/common/text.h"
 
-namespace annotate {
-
-using namespace nlp;
+namespace nlp {
 
 namespace {
 
@@ -128,6 +126,24 @@ Parameters multipart_parameters(std::string_view body, const std::string& conten
 
 }  // namespace
 
+HttpAnswer text_answer(unsigned status, const std::string& sentence) {
+  return {status, "text/plain; charset=utf-8", sentence + "\n"};
+}
+
+HttpAnswer json_answer(const Json& object) {
+  return {200, "application/json", json_line(object) + "\n"};
+}
+
+HttpAnswer health_answer(std::size_t queued) {
+  return json_answer({{"status", "ok"}, {"queued", queued}});
+}
+
+HttpAnswer method_answer(const std::string& allowed) {
+  HttpAnswer answer = text_answer(405, "The method is not allowed.");
+  answer.headers = {{"Allow", allowed}};
+  return answer;
+}
+
 Parameters query_parameters(std::string_view query) {
   Parameters parameters;
   while (!query.empty()) {
@@ -140,6 +156,18 @@ Parameters query_parameters(std::string_view query) {
         url_decoded(pair.substr(std::min(equals + 1, pair.size()))));
   }
   return parameters;
+}
+
+std::map<std::string, std::string> query_options(const HttpRequest& request,
+                                                 const std::vector<std::string>& known) {
+  std::map<std::string, std::string> options;
+  for (const auto& [name, values] : query_parameters(request.query)) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw HttpError(
+          400, "Unknown parameter " + in_quotes(name) + ": expected " + join(known, ", ") + ".");
+    options[name] = values.back();
+  }
+  return options;
 }
 
 Parameters parameters_of(const HttpRequest& request) {
@@ -159,4 +187,4 @@ Parameters parameters_of(const HttpRequest& request) {
   return parameters;
 }
 
-}  // namespace annotate
+}  // namespace nlp

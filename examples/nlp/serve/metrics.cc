@@ -1,9 +1,9 @@
-#include "examples/nlp/annotate/metrics.h"
+#include "examples/nlp/serve/metrics.h"
 
 #include <algorithm>
 #include <sstream>
 
-namespace annotate {
+namespace nlp {
 
 void Metrics::add_answer(unsigned status, std::chrono::duration<double> time) {
   ++answers_[status];
@@ -22,11 +22,11 @@ void Metrics::add_reload(bool succeeded) { ++(succeeded ? reloads_ : failed_relo
 std::string Metrics::text(std::size_t queued) const {
   std::ostringstream out;
   const auto begin = [&](const std::string& name, const char* type, const char* help) {
-    out << "# HELP annotate_" << name << ' ' << help << "\n# TYPE annotate_" << name << ' ' << type
-        << '\n';
+    const std::string full = program_ + "_" + name;
+    out << "# HELP " << full << ' ' << help << "\n# TYPE " << full << ' ' << type << '\n';
   };
   const auto value = [&](const std::string& name, const std::string& labels, auto number) {
-    out << "annotate_" << name << labels << ' ' << number << '\n';
+    out << program_ << '_' << name << labels << ' ' << number << '\n';
   };
   begin("requests_total", "counter", "Requests that were answered, by the status of the answer.");
   for (const auto& [status, count] : answers_)
@@ -40,7 +40,7 @@ std::string Metrics::text(std::size_t queued) const {
   }
   value("request_seconds_sum", "", seconds_);
   value("request_seconds_count", "", below);
-  begin("batches_total", "counter", "Batches of texts that were annotated together.");
+  begin("batches_total", "counter", "Batches of texts that were processed together.");
   value("batches_total", "", batches_.load());
   begin("batched_texts_total", "counter", "Texts in these batches.");
   value("batched_texts_total", "", texts_.load());
@@ -52,4 +52,4 @@ std::string Metrics::text(std::size_t queued) const {
   return std::move(out).str();
 }
 
-}  // namespace annotate
+}  // namespace nlp

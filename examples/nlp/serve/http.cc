@@ -1,4 +1,4 @@
-#include "examples/nlp/annotate/http.h"
+#include "examples/nlp/serve/http.h"
 
 #include <signal.h>
 
@@ -21,7 +21,7 @@
 
 #include "examples/nlp/common/text.h"
 
-namespace annotate {
+namespace nlp {
 
 namespace net = boost::asio;
 namespace beast = boost::beast;
@@ -277,4 +277,4 @@ void HttpServer::post(std::function<void()> function) {
   net::post(state_->context, std::move(function));
 }
 
-}  // namespace annotate
+}  // namespace nlp

@@ -1,0 +1,125 @@
+// `tagger serve` and `parser serve`: the answers of the command line, over HTTP.
+
+#include <atomic>
+#include <thread>
+
+#include "tests/examples/programs.h"
+#include "tests/examples/server.h"
+#include "tests/support/catch.h"
+
+namespace serve_test {
+
+namespace {
+
+const char* const kForm = "application/x-www-form-urlencoded";
+
+/// Queries and the options of the command line that stand for them.
+using Variants = std::vector<std::pair<std::string, std::string>>;
+
+/// Answers of a server beside those of the program `command`, alone and from many clients at once.
+void check_answers(const Desk& desk, const std::string& path, const Variants& variants,
+                   const std::vector<std::string>& texts) {
+  Server server(desk.program(), desk.path("model"), {"--threads", "2"});
+  std::vector<std::pair<std::string, std::string>> requests;
+  std::vector<std::string> expected;
+  for (const auto& [query, options] : variants)
+    for (const std::string& text : texts) {
+      desk.write("text", text);
+      expected.push_back(desk.must("apply " + options + " < text"));
+      requests.emplace_back(path + query, text);
+      INFO(query << " " << text);
+      CHECK(server.body(requests.back().first, text) == expected.back());
+    }
+  std::atomic<int> right = 0;
+  std::vector<std::thread> clients;
+  for (std::size_t client = 0; client < 32; ++client)
+    clients.emplace_back([&, client] {
+      for (std::size_t i = 0; i < requests.size(); ++i) {
+        const std::size_t k = (client + i) % requests.size();
+        const std::string answer = server.post(requests[k].first, requests[k].second, kForm);
+        right += answer.substr(answer.find("\r\n\r\n") + 4) == expected[k];
+      }
+    });
+  for (std::thread& client : clients) client.join();
+  CHECK(right == static_cast<int>(32 * requests.size()));
+  CHECK(server.metric("batched_texts_total") > 200);  // empty texts need no batch
+  CHECK(server.stop() == 0);
+}
+
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  while (times-- > 0) all += text;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("Serve: the tagger answers what it prints") {
+  const Desk desk(any_program("tagger"), 40, "train --model model");
+  check_answers(desk, "/tag",
+                {{"", ""},
+                 {"?format=columns&probabilities=1", "--format columns --probabilities"},
+                 {"?format=json", "--format json"},
+                 {"?input=columns&format=conllu&column=XPOS",
+                  "--input-format columns --format conllu --column XPOS"}},
+                {"the cat sleeps\n", "the\n\ncat cat cat\n", "", repeated("a cat sleeps\n", 900),
+                 repeated("word ", 6000) + "\n"});
+}
+
+TEST_CASE("Serve: the parser answers what it prints") {
+  const Desk desk(any_program("parser"), 40, "train --model model");
+  const std::string sentence = any_program("parser").its_input;
+  check_answers(desk, "/parse",
+                {{"", ""},
+                 {"?probabilities=1", "--probabilities"},
+                 {"?format=json", "--json"},
+                 {"?format=json&probabilities=1", "--json --probabilities"}},
+                {sentence, repeated(sentence, 500), ""});
+}
+
+TEST_CASE("Serve: the tagger and the parser refuse requests") {
+  const Desk desk(any_program("tagger"), 40, "train --model model");
+  const Server tagger(desk.program(), desk.path("model"), {"--max-request-size", "200"});
+  CHECK(tagger.body("/", "x", 404) == "Requested URL was not found: expected /tag.\n");
+  CHECK(tagger.body("/tag?inpt=x", "x", 400) ==
+        "Unknown parameter 'inpt': expected input, format, column, probabilities.\n");
+  CHECK(contains(tagger.body("/tag?format=x", "x", 400), "unknown format 'x'"));
+  CHECK(contains(tagger.body("/tag?format=pipe&probabilities=1", "x", 400), "no place for"));
+  CHECK(contains(tagger.body("/tag?format=text", "x", 400), "models that restore text"));
+  CHECK(contains(tagger.body("/tag?input=conllu", "x", 400), "the text:1: expected the 10"));
+  CHECK(contains(tagger.body("/tag", "a\xff", 400), "the text:1: expected UTF-8"));
+  CHECK(contains(tagger.body("/tag", std::string("a\0b", 3), 400), "the text:1"));
+  CHECK(contains(tagger.body("/tag", repeated("word ", 10001), 400), "10,000 at most"));
+  tagger.body("/tag", repeated("word ", 50000), 413);
+  CHECK(contains(tagger.exchange("GET /tag HTTP/1.0\r\n\r\n"), "Allow: POST, PUT\r\n"));
+  CHECK(contains(tagger.body("/tag", "still there"), "still|"));
+  CHECK(tagger.metric("requests_total{status=\"404\"}") == 1);
+
+  const Desk other(any_program("parser"), 40, "train --model model");
+  const Server parser(other.program(), other.path("model"), {});
+  const std::string untagged = "1\ta\t_\tNONE\t_\t_\t_\t_\t_\t_\n\n";
+  CHECK(contains(parser.body("/parse", untagged, 400), "the model knows none of the tags"));
+  CHECK(contains(parser.body("/parse?format=pipe", "", 400), "unknown format 'pipe'"));
+  CHECK(contains(parser.body("/parse", "a b", 400), "the text:1: expected the 10"));
+  CHECK(contains(parser.body("/parse", "# alone\n\n", 400), "the text:1"));
+  CHECK(parser.body("/parse", "\n\n") == "");
+}
+
+TEST_CASE("Serve: the tagger loads a new model, and keeps the old one if it cannot") {
+  const Desk desk(any_program("tagger"), 40, "train --model model");
+  desk.must("train --seed 2 --model other && cp model served");
+  Server server(desk.program(), desk.path("served"), {});
+  const std::string before = server.body("/tag", "the cat");
+  desk.write("broken", "no model");
+  desk.must("mv broken served");
+  server.send(SIGHUP);
+  while (server.metric("reloads_total{result=\"failure\"}") < 1) std::this_thread::yield();
+  CHECK(server.body("/tag", "the cat") == before);
+  desk.must("mv other served");
+  server.send(SIGHUP);
+  while (server.metric("reloads_total{result=\"success\"}") < 1) std::this_thread::yield();
+  server.body("/tag", "the cat");
+  CHECK(server.stop() == 0);
+}
+
+}  // namespace serve_test
