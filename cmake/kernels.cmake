@@ -3,7 +3,7 @@
 
 file(GLOB dynet_kernel_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/kernels/cpu/*.cc")
 # Sources without a version in double, including loops over parameters.
-set(dynet_float_sources "${PROJECT_SOURCE_DIR}/kernels/cpu/bf16_product.cc"
+set(dynet_float_sources "${PROJECT_SOURCE_DIR}/kernels/cpu/bf16_product.cc" "${PROJECT_SOURCE_DIR}/kernels/cpu/int8_product.cc"
   "${PROJECT_SOURCE_DIR}/dynet-like/param/norm.cc" "${PROJECT_SOURCE_DIR}/dynet-like/train/update_kernels.cc")
 list(REMOVE_ITEM dynet_kernel_sources ${dynet_float_sources})
 
@@ -25,6 +25,7 @@ endif()
 # Product kernels ensure that themselves.
 set_source_files_properties("${PROJECT_SOURCE_DIR}/kernels/cpu/noise.cc"
   "${PROJECT_SOURCE_DIR}/kernels/cpu/recurrent.cc" "${PROJECT_SOURCE_DIR}/kernels/cpu/broadcast.cc"
+  "${PROJECT_SOURCE_DIR}/kernels/cpu/int8_product.cc"
   PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 
 # Compiles the kernels in namespace dynet::cpu::ISA for one scalar type and adds them to a target. Only kernels include

@@ -10,6 +10,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/printable.h"
 #include "dynet-like/io/bytes.h"
+#include "dynet-like/io/int8.h"
 #include "dynet-like/io/save.h"
 #include "dynet-like/param/storage.h"
 
@@ -184,7 +185,7 @@ std::vector<NamedTensor> tensors_of(const ModelFile& file, const SavedGroup& gro
     std::vector<NamedTensor> all;
     for (const SavedTensor& t : group.tensors) {
       std::vector<float> values(t.count());
-      file.read(t.data, reinterpret_cast<char*>(values.data()));
+      decode(t, file.read(t.data).data(), values.data());
       all.push_back(to_named_tensor(t, values.data()));
       if (t.array > 0) all.back().name += "." + std::to_string(t.array);
     }

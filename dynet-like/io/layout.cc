@@ -111,7 +111,8 @@ void write_laid_out(const std::string& path, const std::string& layout,
       for (const NamedTensor& t : tensors) given[t.name] = &t;
       const std::vector<std::string> before = group_prefixes(model.index);
       for (std::size_t i = 0; i < before.size(); ++i) {
-        for (const SavedTensor& wanted : model.index.groups[i].tensors) {
+        for (SavedTensor& wanted : model.index.groups[i].tensors) {
+          wanted.is_int8 = false;  // what other formats hold are floats
           std::string name = before[i] + wanted.name.substr(1);
           if (wanted.array > 0) name += "." + std::to_string(wanted.array);
           const auto found = given.find(name);

@@ -7,6 +7,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/printable.h"
+#include "dynet-like/io/int8.h"
 #include "dynet-like/param/storage.h"
 
 namespace dynet {
@@ -173,7 +174,7 @@ void Loading::differ(bool allowed, const std::string& why) {
 void Loading::take(ParameterStorageBase& p, const SavedTensor& t,
                    const std::vector<float>* values) {
   const std::size_t k = values_.size();
-  values_.push_back({&p, t.updated, nullptr, nullptr});
+  values_.push_back({&p, t.updated, nullptr});
   const auto destination = [this, k] {
     float* to = memory_.allocate_array<float>(values_[k].to->size());
     values_[k].values = to;
@@ -181,6 +182,15 @@ void Loading::take(ParameterStorageBase& p, const SavedTensor& t,
   };
   if (values) {
     std::copy(values->begin(), values->end(), destination());
+    return;
+  }
+  if (t.is_int8) {
+    reads_.push_back(
+        {t.data, [this, k, destination, t](const ModelFile& file, const Section& from) {
+           const std::string bytes = file.read(from);
+           decode(t, bytes.data(), destination());
+           values_[k].int8 = int8_matrix(t, bytes.data());
+         }});
     return;
   }
   reads_.push_back({t.data, [this, k, destination](const ModelFile& file, const Section& from) {
@@ -337,6 +347,7 @@ LoadReport Loading::commit() {
       std::memcpy(v.to->data, v.values, v.to->size() * sizeof(float));
     if (options_.settings) v.to->updated = v.updated;
     v.to->changed();
+    if (v.int8) v.to->set_int8(std::move(v.int8));
   }
   for (const auto& [node, decay] : decays_) node->weight_decay = decay;
   return report;

@@ -11,6 +11,7 @@
 
 #include "dynet-like/base/arena.h"
 #include "dynet-like/io/model_file.h"
+#include "dynet-like/param/int8_matrix.h"
 #include "dynet-like/param/parameters.h"
 #include "dynet-like/train/trainer.h"
 
@@ -114,8 +115,9 @@ class Loading {
   struct Values {
     ParameterStorageBase* to;
     bool updated;
-    float* values;                        // in memory_ or in a mapped file
-    std::shared_ptr<const void> mapping;  // null: in memory_
+    float* values;                                  // in memory_ or in a mapped file
+    std::shared_ptr<const void> mapping = nullptr;  // null: in memory_
+    std::unique_ptr<const Int8Matrix> int8 = nullptr;
   };
   struct Read {
     Section from;

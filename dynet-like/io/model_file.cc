@@ -9,6 +9,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/io/bytes.h"
 #include "dynet-like/io/checksum.h"
+#include "dynet-like/io/int8.h"
 
 namespace dynet {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::string_view kMagic(
     8);
 constexpr std::size_t kHeaderSize = 64, kSummed = 56, kPiece = std::size_t{1} << 20;
 constexpr std::uint64_t kAlignment = 64, kMostElements = std::uint64_t{1} << 60;
-constexpr std::uint64_t kLookup = 1, kUpdated = 2;
+constexpr std::uint64_t kLookup = 1, kUpdated = 2, kInt8 = 4;
 
 std::uint64_t aligned(std::uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -89,9 +90,10 @@ SavedTensor read_tensor(IndexReader& in) {
   in.need(t.name[0] == '/', whose + " has a name that does not begin with /");
   t.array = in.number("the array of a tensor");
   const std::uint64_t flags = in.number("the flags of a tensor");
-  in.need(flags <= (kLookup | kUpdated), whose + " has unknown flags");
+  in.need(flags <= (kLookup | kUpdated | kInt8), whose + " has unknown flags");
   t.is_lookup = flags & kLookup;
   t.updated = flags & kUpdated;
+  t.is_int8 = flags & kInt8;
   t.rows = in.number("the rows of a tensor");
   in.need(t.is_lookup || t.rows == 1, whose + " is no table and has rows");
   const std::uint64_t rank = in.number("the rank of a tensor");
@@ -110,8 +112,9 @@ SavedTensor read_tensor(IndexReader& in) {
     in.need(empty || n <= kMostElements / count, whose + " has more values than can be counted");
     count = empty ? 0 : count * n;
   }
+  in.need(!t.is_int8 || can_be_int8(t), whose + " cannot have 8 bits");
   const std::uint64_t offset = in.number("the offset of a tensor");
-  t.data = in.section(whose, offset, count * sizeof(float));
+  t.data = in.section(whose, offset, byte_count(t));
   return t;
 }
 
@@ -146,6 +149,13 @@ SavedGroup read_group(IndexReader& in) {
     g.tensors.push_back(std::move(t));
   }
   return g;
+}
+
+bool has_int8(const FileIndex& index) {
+  for (const SavedGroup& g : index.groups)
+    for (const SavedTensor& t : g.tensors)
+      if (t.is_int8) return true;
+  return false;
 }
 
 template <class Index, class Visit>
@@ -184,7 +194,8 @@ std::string encode_index(const FileIndex& index) {
     append_number(bytes, std::uint64_t{g.tensors.size()});
     for (const SavedTensor& t : g.tensors) {
       append_text(bytes, t.name);
-      const std::uint64_t flags = (t.is_lookup ? kLookup : 0) | (t.updated ? kUpdated : 0);
+      const std::uint64_t flags =
+          (t.is_lookup ? kLookup : 0) | (t.updated ? kUpdated : 0) | (t.is_int8 ? kInt8 : 0);
       for (const std::uint64_t x : {t.array, flags, t.rows, std::uint64_t{t.sizes.size()}})
         append_number(bytes, x);
       for (const std::uint64_t x : t.sizes) append_number(bytes, x);
@@ -213,9 +224,9 @@ FileIndex decode_index(std::string_view bytes, std::uint64_t begin, std::uint64_
   return index;
 }
 
-std::string encode_header(std::uint64_t file_size, std::string_view index) {
+std::string encode_header(std::uint64_t file_size, std::string_view index, std::uint32_t version) {
   std::string header(kMagic);
-  append_number(header, kFormatVersion);
+  append_number(header, version);
   append_number(header, std::uint32_t{0});
   append_number(header, file_size);
   append_number(header, std::uint64_t{index.size()});
@@ -236,7 +247,7 @@ void write_model_file(const std::string& path, FileIndex index,
   });
   const std::string encoded = encode_index(index);
   NewFile file(path, options.files);
-  file.write(encode_header(at, encoded));
+  file.write(encode_header(at, encoded, has_int8(index) ? 2 : 1));
   file.write(encoded);
   std::uint64_t written = kHeaderSize + encoded.size();
   for (const std::string_view section : data) {
@@ -288,6 +299,9 @@ ModelFile::ModelFile(const std::string& path, const FileSystem* files, bool map)
     const std::string bytes = read(where);
     try {
       index_ = decode_index(bytes, kHeaderSize + index_size, size);
+      if ((version == 2) != has_int8(index_))
+        throw FileError(version == 2 ? "it is of version 2 without need"
+                                     : "tensors have 8 bits, which version 1 does not know");
     } catch (const FileError& e) {
       fail(std::string("its index is wrong: ") + e.what());
     }

@@ -11,12 +11,13 @@
 #include "dynet-like/io/files.h"
 #include "dynet-like/shape/dim.h"
 
-// Model files, version 1, see docs/file-format.md: a header, an index, and sections of bytes, each
+// Model files, see docs/file-format.md: a header, an index, and sections of bytes, each
 // with a checksum. This file handles bytes; loading.h interprets them as parameters and trainers.
 
 namespace dynet {
 
-inline constexpr std::uint32_t kFormatVersion = 1;
+/// Version 2 has tensors in 8 bits; files without them are of version 1.
+inline constexpr std::uint32_t kFormatVersion = 2;
 
 /// Position of a section in a file.
 struct Section {
@@ -41,6 +42,7 @@ struct SavedTensor {
   std::uint64_t array = 0;           ///< index among the arrays of a trainer
   bool is_lookup = false;            ///< a table
   bool updated = true;               ///< not frozen
+  bool is_int8 = false;              ///< 8 bits a value, see dynet-like/io/int8.h
   std::uint64_t rows = 1;            ///< of a table
   std::vector<std::uint64_t> sizes;  ///< of a row for a table
   Section data;                      ///< little-endian floats, column-major, row after row
@@ -75,7 +77,8 @@ std::string encode_index(const FileIndex& index);
 /// `end`) in the order of the index, each at the next multiple of 64. Throws FileError.
 FileIndex decode_index(std::string_view bytes, std::uint64_t begin, std::uint64_t end);
 /// Encodes the header of a file.
-std::string encode_header(std::uint64_t file_size, std::string_view index);
+std::string encode_header(std::uint64_t file_size, std::string_view index,
+                          std::uint32_t version = 1);
 
 /// Writes a model file by NewFile. `data` has the bytes of all sections in the order of the index;
 /// offsets, sizes and checksums are filled in.

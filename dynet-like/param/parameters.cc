@@ -271,7 +271,7 @@ void values_changed(ParameterBank& bank, const ParameterFilter& which) {
   const std::lock_guard lock(bank.on_device);
   for (auto* all : {&bank.parameters, &bank.tables})
     for (auto& p : *all)
-      if (p->on_device && which(*p)) p->on_device->changed_on_host();
+      if (which(*p)) p->drop_copies();
 }
 
 double gradient_squared_norm(ParameterBank& bank, const ParameterFilter& which) {

@@ -37,8 +37,18 @@ void ParameterStorageBase::changed() {
   may_change();
 }
 
+void ParameterStorageBase::set_int8(std::unique_ptr<const Int8Matrix> matrix) {
+  int8_.store(matrix.get(), std::memory_order_release);
+  int8_memory_ = std::move(matrix);
+}
+
 void ParameterStorageBase::may_change() {
   const std::lock_guard lock(bank->on_device);
+  drop_copies();
+}
+
+void ParameterStorageBase::drop_copies() {
+  int8_.store(nullptr, std::memory_order_release);
   if (on_device) on_device->changed_on_host();
 }
 

@@ -11,6 +11,7 @@
 
 #include "dynet-like/base/device.h"
 #include "dynet-like/param/gradients.h"
+#include "dynet-like/param/int8_matrix.h"
 #include "dynet-like/shape/tensor.h"
 
 namespace dynet {
@@ -46,8 +47,14 @@ struct ParameterStorageBase {
   void changed();
   /// Must be called before handing out writable up-to-date values.
   void may_change();
+  /// The same with the bank's lock `on_device` held.
+  void drop_copies();
   /// Replaces `data` by memory of the same size that `owner` keeps.
   void use(float* values, std::shared_ptr<const void> owner);
+  /// The values in 8 bits, by which products multiply, or null. They go when values change, or when
+  /// writable ones are handed out.
+  const Int8Matrix* int8() const { return int8_.load(std::memory_order_acquire); }
+  void set_int8(std::unique_ptr<const Int8Matrix> matrix);
   /// Shape of all values; for a table the last size is the number of rows.
   Dim full_dim() const;
 
@@ -77,6 +84,8 @@ struct ParameterStorageBase {
 
   std::unique_ptr<void, void (*)(void*)> own_;  // memory of its own; views may point to it for ever
   std::shared_ptr<const void> owner_;           // of `data`, if that is not in `own_`
+  std::unique_ptr<const Int8Matrix> int8_memory_;  // stays while graphs may read it
+  std::atomic<const Int8Matrix*> int8_ = nullptr;
 };
 
 /// A trained tensor, for programs written to DyNet. `Parameter::p` and `get_storage` bring the

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "dynet-like/graph/parameter_nodes.h"
 #include "kernels/cpu/bf16_product.h"
 #include "kernels/cpu/eigen.h"
+#include "kernels/cpu/int8_product.h"
 #include "kernels/cpu/product.h"
 #include "kernels/cpu/recurrent.h"
 #include "kernels/cpu/softmax.h"
@@ -51,6 +53,17 @@ struct Bf16Products {
 template <class T>
 bool is_parameter(const Batch<T>& b, std::size_t operand) {
   return b.graph.nodes[b.graph.args[b.node(0).first_arg + operand]].form->kind == Kind::parameter;
+}
+
+/// The 8-bit form of operand W, or null.
+template <class T>
+const Int8Matrix* int8_of(const Batch<T>& b, std::size_t operand) {
+  if constexpr (std::is_same_v<T, float>) {
+    const Node& node = b.graph.nodes[b.graph.args[b.node(0).first_arg + operand]];
+    if (node.form->kind == Kind::parameter)
+      return b.graph.template attr<ParameterAttr>(node).parameter->int8();
+  }
+  return nullptr;
 }
 
 struct Shapes {
@@ -114,10 +127,13 @@ void multiply_nodes(const Products& by, const Batch<T>& b, std::size_t w, std::s
                     T* const* ys, std::size_t offset = 0, const T* start = nullptr) {
   const bool stays = is_parameter(b, w);
   const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
+  const Int8Matrix* const int8 = int8_of(b, w);
   for_columns<T>(
       s, b.count, s.batch, b.ins + w * b.count, b.ins + x * b.count, ys, offset,
       [](std::size_t) { return true; }, [&](std::size_t) { return add; },
       [&](const T* of, const Columns<T>& c) {
+        if constexpr (std::is_same_v<T, float>)
+          if (int8) return multiply_int8(*int8, c.count, c.x, c.y, c.add, start);
         by.multiply(stays, s.m, s.k, c.count, of, c.x, c.y, c.add, start);
       });
 }

@@ -9,6 +9,7 @@
 #include "dynet-like/base/printable.h"
 #include "dynet-like/compat/text_file.h"
 #include "dynet-like/io/contents.h"
+#include "dynet-like/io/int8.h"
 #include "dynet-like/io/layout.h"
 #include "tools/cli/inspect.h"
 #include "tools/program/arguments.h"
@@ -55,8 +56,9 @@ void inspect(const std::string& path) {
 
 // Contents without a representation in the target format are lost: everything except arrays in
 // DyNet's text format and in word vectors.
-void convert(const std::string& from, const std::string& to) {
+void convert(const std::string& from, const std::string& to, const std::string& weights) {
   program::require_different({"OUT", to}, {{"IN", from}});
+  if (weights == "int8") return dynet::write_int8_copy(from, to, program::save_options());
   if (is_dynet_text(from)) return write(to, {read(from), {}});
   write(to, dynet::read_contents(from));
 }
@@ -68,7 +70,7 @@ int act(int argc, char** argv) {
       kName};
   app.require_subcommand(1);
   program::set_help(app);
-  std::string one, two;
+  std::string one, two, weights = "float32";
   auto* inspect_command = app.add_subcommand("inspect", "print what is in a file, and verify it");
   inspect_command->add_option("FILE", one, "a file of any of the formats")->required();
   auto* diff = app.add_subcommand("diff", "print how two files differ; 1 if they do");
@@ -79,16 +81,21 @@ int act(int argc, char** argv) {
   convert_command->add_option("IN", one, "a file of any of the formats")->required();
   convert_command->add_option("OUT", two, "a new file; the end of its name says the format")
       ->required();
+  convert_command
+      ->add_option("--weights", weights,
+                   "int8: a model file whose matrices and tables have 8 bits for each value")
+      ->check(CLI::IsMember({"float32", "int8"}));
   program::end_help(app, {"dynet-like COMMAND --help"});
   program::end_help(*inspect_command, {"dynet-like inspect tagger.model"});
   program::end_help(*diff, {"dynet-like diff old.model new.safetensors"});
   program::end_help(*convert_command, {"dynet-like convert tagger.model tagger.safetensors",
+                                       "dynet-like convert --weights int8 tagger.model small.model",
                                        "dynet-like convert vectors.safetensors vectors.dynet"});
   if (!program::parse(app, argc, argv)) return 0;
   // The output must not be an input file.
   program::require_different({"", "-"}, {{"", one}, {"", two}});
   if (*inspect_command) inspect(one);
-  if (*convert_command) convert(one, two);
+  if (*convert_command) convert(one, two, weights);
   if (*diff && cli::print_differences({one, read(one)}, {two, read(two)}, std::cout) > 0)
     return kDifferent;
   return 0;
