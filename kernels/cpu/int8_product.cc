@@ -85,44 +85,85 @@ inline void finish(const Int8Matrix& w, std::size_t row, const std::int32_t* sum
     std::copy_n(products, rows, y + row);
 }
 
-// Sums of a panel times a column, by any CPU.
-inline void panel_sums(std::size_t blocks, const std::int8_t* panel, const std::int8_t* x,
-                       std::int32_t* sums) {
 #ifdef __AVX2__
-  // Pairs of 16 bits: their products and the sum of two of them fit into 32 bits.
-  __m256i sum[4] = {};
+
+constexpr int kTogether = 3;  // columns
+
+// Rounded columns with 16 bits for each number: products of pairs and their sums fit into 32 bits.
+struct WideColumns {
+  std::size_t apart;
+  std::unique_ptr<std::int16_t[]> values;
+
+  WideColumns(const RoundedColumns& x, std::size_t n)
+      : apart(x.apart), values(std::make_unique_for_overwrite<std::int16_t[]>(apart * n)) {
+    std::copy_n(x.values.get(), apart * n, values.get());
+  }
+};
+
+// Sums of a panel times C columns.
+template <int C>
+[[gnu::noinline]] void panel_sums(std::size_t blocks, const std::int8_t* panel,
+                                  const std::int16_t* x, std::size_t apart,
+                                  std::int32_t (*sums)[kRows]) {
+  constexpr int kQuarters = 4;  // of a block
+  __m256i sum[C][kQuarters] = {};
   for (std::size_t b = 0; b < blocks; ++b, panel += kBlock, x += kColumns) {
-    std::int32_t four;
-    std::memcpy(&four, x, sizeof four);
-    const __m256i factor = _mm256_broadcastq_epi64(_mm_cvtepi8_epi16(_mm_cvtsi32_si128(four)));
-    for (int r = 0; r < 4; ++r) {
-      const __m128i* const at = reinterpret_cast<const __m128i*>(panel) + r;
-      sum[r] = _mm256_add_epi32(
-          sum[r], _mm256_madd_epi16(_mm256_cvtepi8_epi16(_mm_loadu_si128(at)), factor));
+    __m256i factor[C];
+#pragma GCC unroll 8
+    for (int c = 0; c < C; ++c) {
+      long long four;
+      std::memcpy(&four, x + static_cast<std::size_t>(c) * apart, sizeof four);
+      factor[c] = _mm256_set1_epi64x(four);
+    }
+#pragma GCC unroll 8
+    for (int q = 0; q < kQuarters; ++q) {
+      const __m128i* const at = reinterpret_cast<const __m128i*>(panel) + q;
+      const __m256i a = _mm256_cvtepi8_epi16(_mm_loadu_si128(at));
+#pragma GCC unroll 8
+      for (int c = 0; c < C; ++c)
+        sum[c][q] = _mm256_add_epi32(sum[c][q], _mm256_madd_epi16(a, factor[c]));
     }
   }
-  for (int r = 0; r < 4; ++r) {  // two sums for each row, side by side
-    alignas(32) std::int32_t pairs[8];
-    _mm256_store_si256(reinterpret_cast<__m256i*>(pairs), sum[r]);
-    for (int i = 0; i < 4; ++i) sums[4 * r + i] = pairs[2 * i] + pairs[2 * i + 1];
-  }
+#pragma GCC unroll 8
+  for (int c = 0; c < C; ++c)  // a row has two sums, side by side
+#pragma GCC unroll 8
+    for (int q = 0; q < kQuarters; q += 2)
+      _mm256_storeu_si256(
+          reinterpret_cast<__m256i*>(sums[c] + 4 * q),
+          _mm256_permute4x64_epi64(_mm256_hadd_epi32(sum[c][q], sum[c][q + 1]), 0b11011000));
+}
+
 #else
-  std::fill_n(sums, kRows, 0);
+
+constexpr int kTogether = 1;
+using WideColumns = RoundedColumns;
+
+template <int C>
+void panel_sums(std::size_t blocks, const std::int8_t* panel, const std::int8_t* x, std::size_t,
+                std::int32_t (*sums)[kRows]) {
+  std::fill_n(sums[0], kRows, 0);
   for (std::size_t b = 0; b < blocks; ++b, panel += kBlock, x += kColumns)
     for (std::size_t i = 0; i < kRows; ++i)
       for (std::size_t c = 0; c < kColumns; ++c)
-        sums[i] += std::int32_t{panel[i * kColumns + c]} * std::int32_t{x[c]};
-#endif
+        sums[0][i] += std::int32_t{panel[i * kColumns + c]} * std::int32_t{x[c]};
 }
+
+#endif
 
 void multiply_anywhere(const Int8Matrix& w, std::size_t n, const RoundedColumns& x, float* const* y,
                        const bool* add, const float* start) {
+#ifdef __AVX2__
+  const WideColumns wide(x, n);
+#else
+  const WideColumns& wide = x;
+#endif
   for (std::size_t p = 0; p < w.panels(); ++p)
-    for (std::size_t j = 0; j < n; ++j) {
-      std::int32_t sums[kRows];
-      panel_sums(w.blocks(), w.panel(p), x.values.get() + j * x.apart, sums);
-      finish(w, p * kRows, sums, x.scales[j], y[j], add[j], start);
-    }
+    for_columns<kTogether>(n, 0, [&]<int C>(std::integral_constant<int, C>, std::size_t j) {
+      std::int32_t sums[C][kRows];
+      panel_sums<C>(w.blocks(), w.panel(p), wide.values.get() + j * wide.apart, wide.apart, sums);
+      for (std::size_t c = 0; c < C; ++c)
+        finish(w, p * kRows, sums[c], x.scales[j + c], y[j + c], add[j + c], start);
+    });
 }
 
 #ifdef DYNET_VNNI
