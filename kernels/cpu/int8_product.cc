@@ -31,11 +31,12 @@ struct RoundedColumns {
   std::unique_ptr<std::int8_t[]> values;
   std::unique_ptr<float[]> scales;
 
-  RoundedColumns(std::size_t k, std::size_t n, const float* const* x)
+  /// `flip`: bits of each integer that are inverted; 0x80 adds 128 to a signed byte.
+  RoundedColumns(std::size_t k, std::size_t n, const float* const* x, std::int8_t flip)
       : apart((k + kColumns - 1) / kColumns * kColumns),
         values(std::make_unique_for_overwrite<std::int8_t[]>(apart * n)),
         scales(std::make_unique_for_overwrite<float[]>(n)) {
-    for (std::size_t j = 0; j < n; ++j) scales[j] = round(k, x[j], values.get() + j * apart);
+    for (std::size_t j = 0; j < n; ++j) scales[j] = round(k, x[j], values.get() + j * apart, flip);
   }
 
  private:
@@ -51,12 +52,12 @@ struct RoundedColumns {
     std::memcpy(&result, &most, sizeof result);
     return result;
   }
-  float round(std::size_t k, const float* x, std::int8_t* to) const {
+  float round(std::size_t k, const float* x, std::int8_t* to, std::int8_t flip) const {
     const float most = largest(k, x);
     const bool is_finite = most <= std::numeric_limits<float>::max();
-    std::fill(to + (k - k % kColumns), to + apart, std::int8_t{0});
+    std::fill(to + (k - k % kColumns), to + apart, flip);
     if (!is_finite || most < kLeast) {
-      std::fill_n(to, k, std::int8_t{0});
+      std::fill_n(to, k, flip);
       return is_finite ? 0 : std::numeric_limits<float>::quiet_NaN();
     }
     const float per = 127 / most;
@@ -65,7 +66,7 @@ struct RoundedColumns {
       const float shifted = x[i] * per + 12582912.0f;
       std::int32_t bits;
       std::memcpy(&bits, &shifted, sizeof bits);
-      to[i] = static_cast<std::int8_t>(bits);
+      to[i] = static_cast<std::int8_t>(static_cast<std::int8_t>(bits) ^ flip);
     }
     return most / 127;
   }
@@ -172,44 +173,45 @@ bool has_vnni() { return __builtin_cpu_supports("avx512vnni"); }
 
 constexpr int kTileColumns = 6;
 
-// R panels times C columns. The instruction multiplies unsigned by signed bytes, so 128 is added to
-// the column's, and 128 times the sum of the row is taken from the result.
+// R panels times C columns. The instruction multiplies unsigned by signed bytes, so 128 was added
+// to the column's, and 128 times the sum of the row is taken from the result.
 template <int R, int C>
 DYNET_VNNI [[gnu::noinline]] void tile(const Int8Matrix& w, std::size_t panel,
                                        const RoundedColumns& x, std::size_t column, float* const* y,
                                        const bool* add, const float* start) {
   __m512i sum[C][R] = {};
-  const std::int8_t* rows[R];
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) rows[r] = w.panel(panel + static_cast<std::size_t>(r));
-  const std::int8_t* in[C];
-#pragma GCC unroll 8
-  for (int c = 0; c < C; ++c)
-    in[c] = x.values.get() + (column + static_cast<std::size_t>(c)) * x.apart;
-  const __m512i offset = _mm512_set1_epi8(static_cast<char>(0x80));
-  for (std::size_t b = 0, blocks = w.blocks(); b < blocks; ++b) {
+  const std::int8_t* const rows = w.panel(panel);
+  const std::size_t blocks = w.blocks();
+  const std::int8_t* in = x.values.get() + column * x.apart;
+  for (std::size_t b = 0; b < blocks; ++b, in += kColumns) {
     __m512i a[R];
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) a[r] = _mm512_loadu_si512(rows[r] + b * kBlock);
+    for (int r = 0; r < R; ++r)
+      a[r] = _mm512_loadu_si512(rows + (static_cast<std::size_t>(r) * blocks + b) * kBlock);
 #pragma GCC unroll 8
     for (int c = 0; c < C; ++c) {
       std::int32_t four;
-      std::memcpy(&four, in[c] + b * kColumns, sizeof four);
-      const __m512i factor = _mm512_xor_si512(_mm512_set1_epi32(four), offset);
+      std::memcpy(&four, in + static_cast<std::size_t>(c) * x.apart, sizeof four);
+      const __m512i factor = _mm512_set1_epi32(four);
 #pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) sum[c][r] = _mm512_dpbusd_epi32(sum[c][r], factor, a[r]);
+      for (int r = 0; r < R; ++r)  // GCC 12 copies the sums for _mm512_dpbusd_epi32
+        asm("vpdpbusd %2, %1, %0" : "+v"(sum[c][r]) : "v"(factor), "v"(a[r]));
     }
   }
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
     const std::size_t row = (panel + static_cast<std::size_t>(r)) * kRows;
+    const auto there = static_cast<__mmask16>((1u << std::min(kRows, w.rows - row)) - 1);
     const __m512i too_much = _mm512_slli_epi32(_mm512_loadu_si512(w.sums.data() + row), 7);
+    const __m512 scales = _mm512_loadu_ps(w.scales.data() + row);
 #pragma GCC unroll 8
     for (int c = 0; c < C; ++c) {
-      alignas(64) std::int32_t sums[kRows];
-      _mm512_store_si512(sums, _mm512_sub_epi32(sum[c][r], too_much));
       const std::size_t j = column + static_cast<std::size_t>(c);
-      finish(w, row, sums, x.scales[j], y[j], add[j], start);
+      const __m512 scale = _mm512_mul_ps(scales, _mm512_set1_ps(x.scales[j]));
+      __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_sub_epi32(sum[c][r], too_much)), scale);
+      const float* const before = add[j] ? y[j] : start;
+      if (before) v = _mm512_add_ps(_mm512_maskz_loadu_ps(there, before + row), v);
+      _mm512_mask_storeu_ps(y[j] + row, there, v);
     }
   }
 }
@@ -238,11 +240,12 @@ void multiply_by_vnni(const Int8Matrix& w, std::size_t n, const RoundedColumns& 
 
 void multiply_int8(const Int8Matrix& w, std::size_t n, const float* const* x, float* const* y,
                    const bool* add, const float* start) {
-  const RoundedColumns rounded(w.columns, n, x);
 #ifdef DYNET_VNNI
-  if (has_vnni()) return multiply_by_vnni(w, n, rounded, y, add, start);
+  if (has_vnni())
+    return multiply_by_vnni(w, n, RoundedColumns(w.columns, n, x, std::int8_t{-128}), y, add,
+                            start);
 #endif
-  multiply_anywhere(w, n, rounded, y, add, start);
+  multiply_anywhere(w, n, RoundedColumns(w.columns, n, x, 0), y, add, start);
 }
 
 }  // namespace dynet::cpu::DYNET_ISA
