@@ -1,5 +1,8 @@
-// An LSTM over a sequence and an encoder layer, in float and in 8 bits, on one thread. JSON: the milliseconds of one
-// pass, the fastest of all rounds; benchmarks/int8.py runs ONNX Runtime in turns with this.
+// An LSTM over a sequence and an encoder layer, in float and in 8 bits, on one thread. JSON: the
+// milliseconds of one pass, the fastest of all rounds; benchmarks/int8.py runs ONNX Runtime in
+// turns with this.
+
+#include "dynet-like/io/int8.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -11,7 +14,6 @@
 
 #include "benchmarks/measure.h"
 #include "dynet-like/dynet.h"
-#include "dynet-like/io/int8.h"
 #include "dynet-like/io/save.h"
 
 namespace {

@@ -23,6 +23,7 @@
 // These headers take the compiler as long as all others together, so a program includes those that
 // it uses itself:
 //   dynet-like/base/workers.h
+//   dynet-like/c/dynet.h
 //   dynet-like/distributed/batch_trainer.h
 //   dynet-like/distributed/distributed_trainer.h
 //   dynet-like/distributed/in_process.h
@@ -30,6 +31,7 @@
 //   dynet-like/io/checkpoints.h
 //   dynet-like/io/contents.h
 //   dynet-like/io/dict.h
+//   dynet-like/io/int8.h
 //   dynet-like/io/safetensors.h
 //   dynet-like/io/save.h
 //   dynet-like/io/word_vectors.h

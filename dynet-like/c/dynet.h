@@ -91,8 +91,8 @@ typedef struct dynet_error {
 /// another.
 typedef struct dynet_shape {
   uint32_t dimensions;  ///< at most 7
-  uint32_t sizes[7];
-  uint32_t batch;  ///< 1 without a batch; 0 is read as 1
+  uint32_t sizes[7];    ///< of the dimensions
+  uint32_t batch;       ///< 1 without a batch; 0 is read as 1
 } dynet_shape;
 
 typedef struct dynet_model dynet_model;          ///< a collection of parameters
@@ -104,7 +104,7 @@ typedef struct dynet_trainer dynet_trainer;      ///< an optimizer
 
 /// A result of a node of a graph. Zeros are the empty expression.
 typedef struct dynet_expression {
-  uint64_t reserved[4];
+  uint64_t reserved[4];  ///< of the library
 } dynet_expression;
 
 /// Which member of a dynet_value counts.
@@ -136,7 +136,7 @@ typedef struct dynet_value {
     const dynet_parameter* parameter;
     const char* text;
     const struct dynet_value* lists;
-  } as;
+  } as;  ///< the member that `type` names
 } dynet_value;
 
 /// The version of this interface that the library has, and the version of the library as text.
@@ -230,11 +230,11 @@ size_t dynet_read_text(const char* path, char* text, size_t room, dynet_error* e
 
 /// Options of a graph; zeros are the defaults.
 typedef struct dynet_graph_options {
-  size_t size;         ///< sizeof(dynet_graph_options)
-  int32_t has_seed;    ///< nonzero: random draws depend on `seed`
-  int32_t has_buffer;  ///< nonzero: gradients are added in the buffer `buffer`
-  uint64_t seed;
-  uint32_t buffer;
+  size_t size;             ///< sizeof(dynet_graph_options)
+  int32_t has_seed;        ///< nonzero: random draws depend on `seed`
+  int32_t has_buffer;      ///< nonzero: gradients are added in the buffer `buffer`
+  uint64_t seed;           ///< see has_seed
+  uint32_t buffer;         ///< see has_buffer
   int32_t inference;       ///< only forward; memory of values that are not read any more is freed
   int32_t immediate;       ///< computes each node when it is made
   int32_t check_validity;  ///< a NaN or an infinity is an error

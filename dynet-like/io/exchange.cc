@@ -10,7 +10,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/printable.h"
 #include "dynet-like/io/bytes.h"
-#include "dynet-like/io/int8.h"
+#include "dynet-like/io/int8_tensors.h"
 #include "dynet-like/io/save.h"
 #include "dynet-like/param/storage.h"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dynet-like/base/errors.h"
+#include "dynet-like/io/int8_tensors.h"
 
 namespace dynet {
 namespace {

@@ -9,7 +9,7 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/io/bytes.h"
 #include "dynet-like/io/checksum.h"
-#include "dynet-like/io/int8.h"
+#include "dynet-like/io/int8_tensors.h"
 
 namespace dynet {
 namespace {
@@ -284,6 +284,7 @@ ModelFile::ModelFile(const std::string& path, const FileSystem* files, bool map)
          ", made by a newer library; this one reads versions up to " +
          std::to_string(kFormatVersion));
   if (version == 0) fail("it has format version 0, which never was");
+  version_ = version;
   const auto size = get_number<std::uint64_t>(&header[16]);
   const auto index_size = get_number<std::uint64_t>(&header[24]);
   if (size > file_.size()) cut_short(size);

@@ -93,6 +93,7 @@ class ModelFile {
 
   const std::string& path() const { return file_.path(); }
   std::uint64_t size() const { return file_.size(); }
+  std::uint32_t version() const { return version_; }
   const FileIndex& index() const { return index_; }
   /// Reads a section and the padding after it; throws unless both are valid.
   void read(const Section& section, char* to) const;
@@ -115,6 +116,7 @@ class ModelFile {
 
   InputFile file_;
   std::shared_ptr<char> bytes_;
+  std::uint32_t version_ = 0;
   FileIndex index_;
 };
 

@@ -164,15 +164,16 @@ static void tag(const char* path, dynet_error* error) {
   dynet_graph_options options = DYNET_GRAPH_OPTIONS;
   options.inference = 1;
   dynet_graph* g = dynet_graph_new(&options, error);
-  float* numbers = calloc(tags.count, sizeof(float));
+  const int count = tags.count; /* of the model */
+  float* numbers = calloc(count, sizeof(float));
   while (error->code == DYNET_OK && read_sentence(stdin, &s)) {
     dynet_expression scores[LONGEST];
     dynet_graph_renew(g, &options, error);
     score(&t, g, &s, scores, error);
     for (int i = 0; i < s.length; ++i) {
       int best = 0;
-      dynet_get_value(scores[i], numbers, tags.count, error);
-      for (int k = 1; k < tags.count; ++k)
+      dynet_get_value(scores[i], numbers, count, error);
+      for (int k = 1; k < count; ++k)
         if (numbers[k] > numbers[best]) best = k;
       printf("%s %s\n", words.names[s.words[i]], tags.names[best]);
     }

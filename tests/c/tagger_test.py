@@ -133,7 +133,7 @@ def main():
         tagged, model = pathlib.Path(folder, "tagged"), str(pathlib.Path(folder, "model"))
         tagged.write_text("".join("".join(f"{w} {t}\n" for w, t in s) + "\n" for s in data))
         trained = subprocess.run([program, "train", tagged, model], text=True, capture_output=True, check=True).stdout
-        test = "the\nw1\nto\nw1\n\nto\nnever-seen\n\n"
+        test = "the\nw1\nto\nw1 NEW\n\nto\nnever-seen\n\n"
         answers = subprocess.run([program, "tag", model], input=test, text=True, capture_output=True, check=True).stdout
         wrong = subprocess.run([program, "tag", tagged], input=test, text=True, capture_output=True, check=False)
     print(trained, answers, wrong.stderr, sep="\n")

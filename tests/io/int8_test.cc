@@ -145,8 +145,10 @@ TEST_CASE("int8: the largest numbers do not overflow") {
       for (std::size_t i = 0; i < p.w.size(); ++i)
         p.w[i] = static_cast<std::int8_t>(i % 18 < 9 ? 127 : sign * 127);
       for (auto& column : p.x)
-        for (std::size_t i = 0; i < k; ++i) column[i] = i % 2 ? 3.0f : 3.0f * static_cast<float>(sign);
-      on_all_isas([&](Multiply multiply) { CHECK(p.by(multiply, 0, false) == p.expected(0, false)); });
+        for (std::size_t i = 0; i < k; ++i)
+          column[i] = i % 2 ? 3.0f : 3.0f * static_cast<float>(sign);
+      on_all_isas(
+          [&](Multiply multiply) { CHECK(p.by(multiply, 0, false) == p.expected(0, false)); });
     }
 }
 
@@ -178,12 +180,12 @@ TEST_CASE("int8: rounding keeps each row within half a step") {
     std::vector<float> back(60), again(60);
     from_int8(rounded.scales.data(), rounded.values.data(), 60, 6, by_part, back.data());
     for (std::size_t i = 0; i < 60; ++i)
-      CHECK(std::abs(back[i] - numbers[i]) <=
-            0.501f * rounded.scales[by_part ? i / 10 : i % 6]);
+      CHECK(std::abs(back[i] - numbers[i]) <= 0.501f * rounded.scales[by_part ? i / 10 : i % 6]);
     const Int8Values twice = to_int8(back.data(), 60, 6, by_part);
     CHECK(twice.values == rounded.values);
   }
-  CHECK(to_int8(std::vector<float>(4, 0.0f).data(), 4, 2, false).scales == std::vector<float>{0, 0});
+  CHECK(to_int8(std::vector<float>(4, 0.0f).data(), 4, 2, false).scales ==
+        std::vector<float>{0, 0});
   const float bad[] = {1, std::numeric_limits<float>::infinity()};
   CHECK_THROWS_AS(to_int8(bad, 2, 1, false), ArgumentError);
 }
@@ -316,8 +318,9 @@ TEST_CASE("int8: damaged files and odd numbers are refused") {
   CHECK_THROWS_AS(decode_index(encode_index(index), 0, 1 << 20), FileError);
   net.W.values().v[3] = std::numeric_limits<float>::infinity();
   save(folder / "m", net.pc);
-  CHECK(message_of<FileError>([&] { write_int8_copy(folder / "m", folder / "x"); })
-            .find("/W cannot have 8 bits") != std::string::npos);
+  CHECK(message_of<FileError>([&] {
+          write_int8_copy(folder / "m", folder / "x");
+        }).find("/W cannot have 8 bits") != std::string::npos);
   CHECK_THROWS_AS(write_int8_copy(folder / "none", folder / "x"), FileError);
   CHECK(!std::filesystem::exists(folder / "x"));
 }

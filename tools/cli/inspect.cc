@@ -53,7 +53,7 @@ void inspect_model(const std::string& path, std::ostream& out) {
   const ModelFile file(path);
   file.verify_all();
   const std::vector<NamedTensor> tensors = tensors_of(file);
-  out << printable(path) << ": model file, format version " << kFormatVersion << ", " << file.size()
+  out << printable(path) << ": model file, format version " << file.version() << ", " << file.size()
       << " bytes, all checksums right\n";
   if (file.index().has_metadata()) {
     out << "metadata:\n";
@@ -65,6 +65,9 @@ void inspect_model(const std::string& path, std::ostream& out) {
   }
   for (const SavedGroup& g : file.index().groups) {
     out << printable(g.kind) << ", " << g.tensors.size() << " tensors";
+    const auto int8 = std::count_if(g.tensors.begin(), g.tensors.end(),
+                                    [](const SavedTensor& t) { return t.is_int8; });
+    if (int8 > 0) out << ", " << int8 << " of them in 8 bits";
     for (const auto& [name, x] : g.numbers) out << "\n    " << printable(name) << " = " << x;
     for (const SavedTensor& t : g.tensors)
       if (!t.updated) out << "\n    " << printable(t.name) << " is frozen";
