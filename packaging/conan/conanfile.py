@@ -89,6 +89,11 @@ class DynetLike(ConanFile):
             library.requires = ["boost::serialization"]
         if self.settings.os in ("Linux", "FreeBSD"):
             library.system_libs.append("pthread")
+        c = self.cpp_info.components["c"]
+        c.set_property("cmake_target_name", "dynet-like::c")
+        c.set_property("pkg_config_name", "dynet-like-c")
+        c.libs = ["dynet-like-c"]
+        c.requires = ["dynet-like"]
         compat = self.cpp_info.components["compat"]
         compat.set_property("cmake_target_name", "dynet-like::compat")
         compat.set_property("pkg_config_name", "dynet-like-compat")

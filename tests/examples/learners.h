@@ -285,7 +285,7 @@ inline const std::vector<Learner>& learners() {
   static const std::vector<Learner> all = {
       {"tagger",
        {"tagger", TAGGER_BINARY},
-       "train, eval or tag",
+       "train, eval, tag or serve",
        texts(make::tagged, 150, 30),
        "--features word:16,suffix3:8 --hidden 16 --learning-rate 0.01",
        "--hidden 16",
@@ -336,7 +336,7 @@ inline const std::vector<Learner>& learners() {
        false},
       {"parser",
        {"parser", PARSER_BINARY},
-       "train, eval, parse or score",
+       "train, eval, parse, serve or score",
        texts(make::parsed, 200, 50),
        "--word 12 --hidden 16 --layers 1 --dropout 0.1 --learning-rate 0.01 --batch 4",
        "",

@@ -226,7 +226,8 @@ TEST_CASE("headers that lie under a right checksum are refused, each with its re
   const std::uint64_t size = written().size(), huge = std::numeric_limits<std::uint64_t>::max();
   header(0, 0, 1, "not a model file");
   header(8, 0, 4, "version 0, which never was");
-  header(8, 2, 4, "version 2, made by a newer library");
+  header(8, 2, 4, "version 2 without need");
+  header(8, 3, 4, "version 3, made by a newer library");
   header(8, 0xffffffff, 4, "version 4294967295");
   header(12, 1, 4, "bytes that mean nothing");
   header(16, huge, 8, "18446744073709551615 bytes expected");
@@ -337,7 +338,8 @@ TEST_CASE("headers that lie under a right checksum are refused, each with its re
   raw(tensors, huge, "no room for 18446744073709551615 tensors");
   raw(tensors, 300, "no room for 300 tensors");
   raw(tensors + 8, 5000, "within the name of a tensor of 5000 bytes");
-  raw(tensors + 18 + 8, 4, "/W has unknown flags");
+  raw(tensors + 18 + 8, 8, "/W has unknown flags");
+  raw(tensors + 18 + 8, 4, "tensors have 8 bits, which version 1 does not know");
   raw(tensors + 18 + 24, 0xffffffffffff, "/W has 281474976710655 sizes");
   std::printf("%zu lies, %zu different reasons\n", count, messages.size());
   CHECK(count >= 60);
