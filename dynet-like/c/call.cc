@@ -112,21 +112,33 @@ double Call::default_number(std::size_t k) const {
   return number;
 }
 
+// A stale expression is the operation's to refuse.
+const Expression& Call::of_graph(std::size_t k, const Expression& e) const {
+  if (e.pg && e.pg != graph && !e.is_stale())
+    throw ArgumentError(std::string(signature_.text) + ": argument " + std::to_string(k + 1) +
+                            ", " + std::string(signature_.arguments[k].name) +
+                            ", is of another graph",
+                        at);
+  return e;
+}
+
 Expression Call::expression(std::size_t k) const {
   given(k, {DYNET_EXPRESSION}, "an expression");
-  return unwrapped(given_[k].as.expression);
+  return of_graph(k, unwrapped(given_[k].as.expression));
 }
 
 std::optional<Expression> Call::optional_expression(std::size_t k) const {
   if (!given(k, {DYNET_EXPRESSION}, "an expression")) return std::nullopt;
   const Expression e = unwrapped(given_[k].as.expression);
-  return e.pg ? std::optional(e) : std::nullopt;
+  return e.pg ? std::optional(of_graph(k, e)) : std::nullopt;
 }
 
 std::vector<Expression> Call::expressions(std::size_t k) const {
   given(k, {DYNET_EXPRESSIONS, DYNET_EXPRESSION}, "a list of expressions");
-  if (given_[k].type == DYNET_EXPRESSION) return {unwrapped(given_[k].as.expression)};
-  return unwrapped(given_[k].as.expressions, given_[k].count);
+  if (given_[k].type == DYNET_EXPRESSION) return {expression(k)};
+  std::vector<Expression> all = unwrapped(given_[k].as.expressions, given_[k].count);
+  for (const Expression& e : all) of_graph(k, e);
+  return all;
 }
 
 std::int64_t Call::integer(std::size_t k) const {

@@ -81,6 +81,7 @@ class Call {
   std::string_view otherwise(std::size_t k) const { return signature_.arguments[k].otherwise; }
   double default_number(std::size_t k) const;
   unsigned index_of(std::size_t k, std::int64_t number) const;
+  const Expression& of_graph(std::size_t k, const Expression& e) const;
 
   const Signature& signature_;
   std::span<const dynet_value> given_;

@@ -18,30 +18,31 @@
 ///
 /// **Errors.** A function that can fail takes a `dynet_error*` last. It does nothing, and returns
 /// zero, NULL or an empty expression, if that error is set already; so a program may call several
-/// functions and look at the error once. Nothing is thrown, nothing is printed and the process is
-/// never ended; after an error all objects remain usable. NULL in the place of an error is allowed:
-/// failures then show in the results alone.
+/// functions and look at the error once. It sets `code` to 0 before it goes on. Nothing is thrown,
+/// nothing is printed and the process is never ended; after an error all objects remain usable.
+/// NULL in the place of an error is allowed: failures then show in the results alone.
 ///
 /// **Objects** are created by `..._new`, freed by `..._free`, which accepts NULL, and may be freed
-/// in any order; a `dynet_parameter` belongs to its model. The use of a freed object is undefined,
-/// as in C. An expression of a graph that was cleared or freed is an error, DYNET_STALE_EXPRESSION.
+/// in any order; a `dynet_parameter` lives as long as any collection of its model. The use of a
+/// freed object is undefined, as in C. An expression of a graph that was cleared or freed is an
+/// error, DYNET_STALE_EXPRESSION.
 ///
-/// **Threads.** The library has no state of its own that a program would have to protect.
-///  - A graph and its expressions, a network, a trainer and an error belong to one thread at a
-///  time.
-///    Different ones may be used by different threads at once.
-///  - A model, its parameters and files may be used by any number of threads at once, as long as
-///  none
-///    of them changes the model: `dynet_backward` does not; adding parameters, `dynet_load`,
-///    `dynet_parameter_set` and `dynet_trainer_update` do, and must be alone.
-///  - Networks of several threads over the same parameters are made by `dynet_rnn_copy` and
-///    `dynet_tree_copy`.
-///  - Gradients are added in a buffer of the thread that calls `dynet_backward`, or in a numbered
-///  one
-///    (dynet_graph_options): with numbers, their sum has the same bits for any number of threads.
-///  - A process may load a model and then fork: parent and child compute independently. No graph
-///  may
-///    be in use by another thread at the fork.
+/// **Threads.** The library has no state of its own that a program would have to protect. A graph
+/// and its expressions, a network, a trainer and an error belong to one thread at a time; different
+/// ones may be used by different threads at once.
+///
+/// A model, its parameters and files may be used by any number of threads at once, as long as none
+/// of them changes the model. These change it, and must be alone: adding parameters,
+/// subcollections and networks, `dynet_load`, `dynet_trainer_update`, `dynet_model_set_...`,
+/// `dynet_model_reset_gradient`, `dynet_parameter_set` and `dynet_parameter_set_updated`;
+/// `dynet_parameter_get_gradient` must not run during a `dynet_backward`. Networks of several
+/// threads over the same parameters are made by `dynet_rnn_copy` and `dynet_tree_copy`, which
+/// threads may call for one network at once.
+///
+/// Gradients are added in a buffer of the thread that calls `dynet_backward`, or in a numbered one
+/// (dynet_graph_options): with numbers, their sum has the same bits for any number of threads. A
+/// process may load a model and then fork: parent and child compute independently. No graph may be
+/// in use by another thread at the fork.
 ///
 /// **Stability.** Programs that were compiled with this header work with every later library of the
 /// same DYNET_C_VERSION; functions and operations may be added. A struct whose first member is
@@ -84,8 +85,16 @@ typedef struct dynet_error {
 /// Initializes an error: `dynet_error error = DYNET_NO_ERROR;`. Assign 0 to `code` to use it again.
 #define DYNET_NO_ERROR \
   { sizeof(dynet_error), DYNET_OK, 0, NULL, "" }
-/// The error at this address, which knows this line of the program.
-#define DYNET_HERE(error) ((error)->file = __FILE__, (error)->line = __LINE__, (error))
+/// The error at this address, or NULL, which knows this line of the program: messages name the line
+/// of the last DYNET_HERE.
+#define DYNET_HERE(error) dynet_error_here(error, __FILE__, __LINE__)
+static inline dynet_error* dynet_error_here(dynet_error* error, const char* file, uint32_t line) {
+  if (error) {
+    error->file = file;
+    error->line = line;
+  }
+  return error;
+}
 
 /// A shape: sizes and a separate batch size. Data are column-major, one batch element after
 /// another.
@@ -171,7 +180,8 @@ void dynet_model_set_weight_decay(dynet_model* model, double lambda, dynet_error
 void dynet_model_reset_gradient(dynet_model* model, dynet_error* error);
 
 /// Adds a parameter of this shape. `initializer` is a name of DYNET_INITIALIZERS with its
-/// arguments, such as "normal(0, 0.01)"; NULL is "glorot".
+/// arguments, such as "normal(0, 0.01)"; NULL is "glorot". A name has neither
+/// `/` nor `_`; further ones of the same name become "W_1", "W_2", those without one "_0", "_1".
 dynet_parameter* dynet_add_parameters(dynet_model* model, const char* name, const uint32_t* sizes,
                                       size_t dimensions, const char* initializer,
                                       dynet_error* error);
@@ -218,8 +228,9 @@ enum dynet_load_flags {
   /// With DYNET_LOAD_MAP: pages are read when they are first used, without comparing checksums.
   DYNET_LOAD_UNVERIFIED = 2
 };
-/// Reads such a file into a model with the same names and shapes, and into a trainer unless it is
-/// NULL. `flags` are dynet_load_flags, or 0. After an error nothing has changed.
+/// Reads such a file into a model with the same names and shapes, and, unless it is
+/// NULL, the state of the trainer in the file into a trainer of its kind. `flags` are
+/// dynet_load_flags, or 0. After an error nothing has changed.
 void dynet_load(const char* path, dynet_model* model, dynet_trainer* trainer, uint32_t flags,
                 dynet_error* error);
 /// The length of the text of a file without its final zero, 0 if it has none. Copies it, with the
@@ -246,23 +257,32 @@ typedef struct dynet_graph_options {
 #define DYNET_GRAPH_OPTIONS \
   { sizeof(dynet_graph_options), 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL }
 
-/// An empty graph; NULL are the default options.
+/// An empty graph; NULL are the default options. Without a seed each graph of the process has
+/// other draws. "dropout" and the like do the same in inference: a program leaves them out there.
 dynet_graph* dynet_graph_new(const dynet_graph_options* options, dynet_error* error);
 void dynet_graph_free(dynet_graph* graph);
 /// Makes a new, empty graph of this one: cheaper than to free it and to create another.
 void dynet_graph_renew(dynet_graph* graph, const dynet_graph_options* options, dynet_error* error);
 /// The number of nodes.
 size_t dynet_graph_size(const dynet_graph* graph);
-/// Marks the present end of the graph; removes all nodes made since the last mark.
+/// Marks the present end of the graph; removes all nodes made since the last mark, and the mark. A
+/// node whose value cannot be computed is an error for those made after it, until it is removed or
+/// the graph renewed.
 void dynet_graph_checkpoint(dynet_graph* graph, dynet_error* error);
 void dynet_graph_revert(dynet_graph* graph, dynet_error* error);
 
 /// Applies an operation. docs/operations.md has what they compute; dynet_signature lists their
-/// names and arguments. Arguments at the end that have defaults may be left out. `graph` is the
-/// graph of the operands.
+/// names and arguments. Arguments at the end that have defaults may be left out; `none` is an
+/// empty list, or no expression. A list of one may be a single value. `graph` is the graph of the
+/// operands.
+///
+/// The operators of C++ are "add", "subtract", "multiply" (the product of matrices), "divide"
+/// (elementwise) and "negate"; with a number "add_number", "subtract_from" and "scale". "input"
+/// takes numbers, "number" a single one, "sparse_input" those at some indices. In "crf_log_prob"
+/// and "span_log_prob" -1 is a tag or a label that is not known.
 dynet_expression dynet_apply(dynet_graph* graph, const char* operation,
                              const dynet_value* arguments, size_t count, dynet_error* error);
-/// The second result of an operation that has two: c of "lstm_cell".
+/// The second result of an operation that has two: c of "lstm_cell" and "lstm_step".
 dynet_expression dynet_second_result(dynet_expression e, dynet_error* error);
 
 /// The shape; the value, computed if it is needed; the gradient of the last dynet_backward. `count`
@@ -272,8 +292,9 @@ void dynet_get_value(dynet_expression e, float* values, size_t count, dynet_erro
 void dynet_get_gradient(dynet_expression e, float* values, size_t count, dynet_error* error);
 /// The value of an expression that is one number.
 float dynet_get_scalar(dynet_expression e, dynet_error* error);
-/// Adds the gradients of a scalar to those of all parameters that it depends on.
-void dynet_backward(dynet_expression e, dynet_error* error);
+/// Adds the gradients of a scalar to those of all parameters that it depends on. Expressions that
+/// depend on no parameter have a gradient of zero, unless `full`.
+void dynet_backward(dynet_expression e, int32_t full, dynet_error* error);
 
 // Networks.
 
@@ -283,7 +304,8 @@ dynet_rnn* dynet_rnn_new(dynet_model* model, const char* kind, const dynet_value
 /// Another network with the same parameters, for another thread.
 dynet_rnn* dynet_rnn_copy(const dynet_rnn* rnn, dynet_error* error);
 void dynet_rnn_free(dynet_rnn* rnn);
-/// Rates of dropout of the input of each layer and of its previous output.
+/// Rates of dropout of the input of each layer and of its previous output, from the next sequence
+/// on.
 void dynet_rnn_set_dropout(dynet_rnn* rnn, double input, double recurrent, dynet_error* error);
 /// Begins to use a graph; parameters get no gradient unless `update`.
 void dynet_rnn_new_graph(dynet_rnn* rnn, dynet_graph* graph, int32_t update, dynet_error* error);
@@ -321,8 +343,8 @@ dynet_trainer* dynet_trainer_new(dynet_model* model, const char* kind, const dyn
 void dynet_trainer_free(dynet_trainer* trainer);
 /// One step with `scale` times the accumulated gradients, which are then dropped.
 void dynet_trainer_update(dynet_trainer* trainer, double scale, dynet_error* error);
-/// A setting by its name: "learning_rate"; "clip_threshold", 0 for no clipping; "sparse_updates"
-/// and "skip_non_finite", 0 or 1.
+/// A setting by its name: "learning_rate"; "clip_threshold", at first 5, 0 for no clipping;
+/// "sparse_updates" and "skip_non_finite", 0 or 1.
 void dynet_trainer_set(dynet_trainer* trainer, const char* setting, double value,
                        dynet_error* error);
 double dynet_trainer_get(const dynet_trainer* trainer, const char* setting, dynet_error* error);
@@ -397,7 +419,7 @@ static inline dynet_value dynet_text(const char* text) {
 #ifdef __cplusplus
 }
 #else
-/// `dynet_apply` with the arguments of the operation behind its name.
+/// `dynet_apply` with the arguments of the operation behind its name. Not in C++.
 #define DYNET_CALL(graph, error, operation, ...)                    \
   dynet_apply(graph, operation, (const dynet_value[]){__VA_ARGS__}, \
               sizeof((const dynet_value[]){__VA_ARGS__}) / sizeof(dynet_value), DYNET_HERE(error))

@@ -27,8 +27,9 @@ int code_of(const Error& e) {
 // The caller's struct may be older and shorter, or have more room for the message.
 void fill(dynet_error* error, int code, const char* message) {
   constexpr std::size_t kMessage = offsetof(dynet_error, message);
-  if (!error || error->size <= kMessage) return;
+  if (!error) return;
   error->code = code;
+  if (error->size <= kMessage) return;
   const std::size_t room = error->size - kMessage - 1;
   const std::size_t length = std::min(room, std::strlen(message));
   std::memcpy(error->message, message, length);

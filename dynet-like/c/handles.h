@@ -3,6 +3,7 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <variant>
@@ -28,9 +29,14 @@ struct dynet_parameter {
   }
 };
 
+/// Parameters of a tree of collections that C has handles of.
+struct Handles {
+  std::mutex mutex;
+  std::deque<dynet_parameter> parameters;
+};
 struct dynet_model {
   dynet::ParameterCollection collection;
-  std::deque<dynet_parameter> parameters = {};  ///< those that C has handles of
+  std::shared_ptr<Handles> handles = std::make_shared<Handles>();
 };
 
 struct dynet_graph {

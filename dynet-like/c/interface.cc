@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 
 #include "dynet-like/base/version.h"
@@ -37,6 +38,8 @@ auto& network_of(N* network) {
 }
 
 Dim dim_of(const std::uint32_t* sizes, std::size_t dimensions) {
+  if (dimensions > kMaxTensorDim)
+    throw ArgumentError("a shape has at most 7 dimensions, not " + std::to_string(dimensions));
   if (dimensions > 0) need(sizes, "the list of sizes");
   return Dim(std::vector<long>(sizes, sizes + dimensions));
 }
@@ -64,15 +67,15 @@ void copy_numbers(const char* who, const Tensor& t, float* values, std::size_t c
 // A handle for C of a parameter of the model.
 template <class P>
 dynet_parameter* handle_of(dynet_model& model, const P& p) {
-  for (dynet_parameter& known : model.parameters)
+  const std::lock_guard lock(model.handles->mutex);
+  for (dynet_parameter& known : model.handles->parameters)
     if (const auto* same = std::get_if<P>(&known.handle); same && *same == p) return &known;
-  return &model.parameters.emplace_back(dynet_parameter{p});
+  return &model.handles->parameters.emplace_back(dynet_parameter{p});
 }
 
 // The initializer of a text such as "normal(0, 0.01)".
 std::unique_ptr<ParameterInit> initializer_of(const char* text, bool is_lookup) {
-  if (!text) return std::make_unique<ParameterInitGlorot>(is_lookup);
-  const Signature given(text);
+  const Signature given(text ? text : "glorot");
   std::vector<dynet_value> values;
   for (const auto& [number, otherwise] : given.arguments) {
     double value = 0;
@@ -84,7 +87,9 @@ std::unique_ptr<ParameterInit> initializer_of(const char* text, bool is_lookup) 
                          ? dynet_int(static_cast<int>(value))
                          : dynet_num(value));
   }
-  return initializers().call(std::string(given.name).c_str(), values, nullptr, nullptr, {});
+  const bool is_of_table = is_lookup && given.name == "glorot";
+  const std::string name = is_of_table ? "table_glorot" : std::string(given.name);
+  return initializers().call(name.c_str(), values, nullptr, nullptr, {});
 }
 
 Precision precision_of(const char* name) {
@@ -95,32 +100,51 @@ Precision precision_of(const char* name) {
                       "\"");
 }
 
-// Options of a program whose struct may be shorter or longer than ours.
-dynet_graph_options options_of(const dynet_graph_options* given) {
-  dynet_graph_options options = DYNET_GRAPH_OPTIONS;
-  if (given) std::memcpy(&options, given, std::min(given->size, sizeof(options)));
-  return options;
-}
+// Options of a program whose struct may be shorter or longer than ours, checked.
+struct Options {
+  dynet_graph_options given = DYNET_GRAPH_OPTIONS;
+  Device* device = nullptr;
+  Precision precision;
+  SourceLocation at;
 
-void set_options(ComputationGraph& g, const dynet_graph_options& options, SourceLocation at) {
-  if (options.device) g.set_device(get_device_manager()->get_global_device(options.device, at), at);
-  if (const Precision p = precision_of(options.precision); p != Precision::float32)
-    g.set_precision(p, at);
-  if (options.has_seed) g.set_seed(options.seed);
-  if (options.has_buffer) g.set_gradient_buffer(options.buffer);
-  if (options.inference) g.set_inference(true);
-  if (options.immediate) g.set_immediate_compute(true);
-  if (options.check_validity) g.set_check_validity(true);
+  Options(const dynet_graph_options* options, SourceLocation where) : at(where) {
+    if (options) std::memcpy(&given, options, std::min(options->size, sizeof(given)));
+    if (given.device) device = get_device_manager()->get_global_device(given.device, at);
+    precision = precision_of(given.precision);
+  }
+  void apply(ComputationGraph& g) const {
+    if (device) g.set_device(device, at);
+    if (precision != Precision::float32) g.set_precision(precision, at);
+    if (given.has_seed) g.set_seed(given.seed);
+    if (given.has_buffer) g.set_gradient_buffer(given.buffer);
+    if (given.inference) g.set_inference(true);
+    if (given.immediate) g.set_immediate_compute(true);
+    if (given.check_validity) g.set_check_validity(true);
+  }
+};
+
+// A trainer of a class, or null.
+std::unique_ptr<Trainer> trainer_of_kind(const std::string& kind, ParameterCollection& model) {
+  for (std::size_t i = 0; const char* text = trainers().signature(i); ++i) {
+    const std::string name(Signature(text).name);
+    auto trainer = trainers().call(name.c_str(), {}, nullptr, &model, {});
+    if (trainer->kind() == kind) return trainer;
+  }
+  return nullptr;
 }
 
 // A setting of a trainer: its value is read, and replaced by `value` unless that is null.
 double setting_of(Trainer& t, const char* name, const double* value) {
   const std::string_view which = &need(name, "setting");
+  if (value && !std::isfinite(*value))
+    throw ArgumentError("the setting " + std::string(which) + " must be finite");
   const auto number = [&](real& field) {
     if (value) field = static_cast<real>(*value);
     return static_cast<double>(field);
   };
   const auto flag = [&](bool& field) {
+    if (value && *value != 0 && *value != 1)
+      throw ArgumentError("the setting " + std::string(which) + " must be 0 or 1");
     if (value) field = *value != 0;
     return field ? 1.0 : 0.0;
   };
@@ -131,6 +155,7 @@ double setting_of(Trainer& t, const char* name, const double* value) {
     throw ArgumentError("a trainer has no setting \"" + std::string(which) +
                         "\"; it has learning_rate, clip_threshold, sparse_updates and "
                         "skip_non_finite");
+  if (value && *value < 0) throw ArgumentError("the setting clip_threshold must not be negative");
   if (value) t.clipping_enabled = *value != 0;
   return t.clipping_enabled ? number(t.clip_threshold) : 0;
 }
@@ -146,20 +171,22 @@ uint32_t dynet_c_version(void) { return DYNET_C_VERSION; }
 const char* dynet_version(void) { return dynet::version(); }
 
 const char* dynet_signature(int32_t family, size_t i) {
-  switch (family) {
-    case DYNET_OPERATIONS:
-      return operations().signature(i);
-    case DYNET_RNNS:
-      return rnns().signature(i);
-    case DYNET_TREES:
-      return trees().signature(i);
-    case DYNET_TRAINERS:
-      return trainers().signature(i);
-    case DYNET_INITIALIZERS:
-      return initializers().signature(i);
-    default:
-      return nullptr;
-  }
+  return guarded(nullptr, [&]() -> const char* {
+    switch (family) {
+      case DYNET_OPERATIONS:
+        return operations().signature(i);
+      case DYNET_RNNS:
+        return rnns().signature(i);
+      case DYNET_TREES:
+        return trees().signature(i);
+      case DYNET_TRAINERS:
+        return trainers().signature(i);
+      case DYNET_INITIALIZERS:
+        return initializers().signature(i);
+      default:
+        return nullptr;
+    }
+  });
 }
 
 // Models.
@@ -170,7 +197,8 @@ dynet_model* dynet_model_new(dynet_error* error) {
 dynet_model* dynet_model_add_subcollection(dynet_model* model, const char* name,
                                            dynet_error* error) {
   return guarded(error, [&] {
-    return new dynet_model{collection_of(model).add_subcollection(name ? name : "")};
+    return new dynet_model{collection_of(model).add_subcollection(name ? name : ""),
+                           model->handles};
   });
 }
 void dynet_model_free(dynet_model* model) { delete model; }
@@ -205,7 +233,9 @@ dynet_parameter* dynet_add_lookup_parameters(dynet_model* model, const char* nam
   });
 }
 
-size_t dynet_model_size(const dynet_model* model) { return model ? model->collection.size() : 0; }
+size_t dynet_model_size(const dynet_model* model) {
+  return guarded(nullptr, [&] { return need(model, "model").collection.size(); });
+}
 dynet_parameter* dynet_model_parameter(dynet_model* model, size_t i, dynet_error* error) {
   return guarded(error, [&] {
     const auto parameters = collection_of(model).parameters_list();
@@ -291,8 +321,18 @@ void dynet_load(const char* path, dynet_model* model, dynet_trainer* trainer, ui
     auto& collection = collection_of(model);
     const dynet::LoadOptions options{.map = (flags & DYNET_LOAD_MAP) != 0,
                                      .verify = (flags & DYNET_LOAD_UNVERIFIED) == 0};
-    trainer ? load(&need(path, "path"), options, collection, *trainer->trainer)
-            : load(&need(path, "path"), options, collection);
+    const std::string file = &need(path, "path");
+    const dynet::ModelFile opened(file);
+    const auto& things = opened.index().things;
+    const std::string kind = opened.index().saved_things() > 1 ? things[1].kind : "";
+    if (trainer && kind.empty()) opened.fail("it has no state of a trainer");
+    const auto unused = trainer ? nullptr : trainer_of_kind(kind, collection);
+    if (trainer)
+      load(file, options, collection, *trainer->trainer);
+    else if (unused)
+      load(file, options, collection, *unused);
+    else
+      load(file, options, collection);
   });
 }
 size_t dynet_read_text(const char* path, char* text, size_t room, dynet_error* error) {
@@ -307,18 +347,18 @@ size_t dynet_read_text(const char* path, char* text, size_t room, dynet_error* e
 
 dynet_graph* dynet_graph_new(const dynet_graph_options* options, dynet_error* error) {
   return guarded(error, [&] {
-    const dynet_graph_options o = options_of(options);
-    auto made = std::make_unique<dynet_graph>(o.unbatched == 0);
-    set_options(made->graph, o, location(error));
+    const Options checked(options, location(error));
+    auto made = std::make_unique<dynet_graph>(checked.given.unbatched == 0);
+    checked.apply(made->graph);
     return made.release();
   });
 }
 void dynet_graph_free(dynet_graph* graph) { delete graph; }
 void dynet_graph_renew(dynet_graph* graph, const dynet_graph_options* options, dynet_error* error) {
   guarded(error, [&] {
-    const dynet_graph_options o = options_of(options);
-    graph_of(graph).renew(o.unbatched == 0);
-    set_options(graph->graph, o, location(error));
+    const Options checked(options, location(error));
+    graph_of(graph).renew(checked.given.unbatched == 0);
+    checked.apply(graph->graph);
   });
 }
 size_t dynet_graph_size(const dynet_graph* graph) { return graph ? graph->graph.size() : 0; }
@@ -363,11 +403,11 @@ float dynet_get_scalar(dynet_expression e, dynet_error* error) {
   dynet_get_value(e, &value, 1, error);
   return value;
 }
-void dynet_backward(dynet_expression e, dynet_error* error) {
+void dynet_backward(dynet_expression e, int32_t full, dynet_error* error) {
   guarded(error, [&] {
     const Expression loss = unwrapped(e);
     loss.dim(location(error));  // throws for an empty or stale one
-    loss.pg->backward(loss, false, location(error));
+    loss.pg->backward(loss, full != 0, location(error));
   });
 }
 
@@ -394,8 +434,14 @@ void dynet_rnn_new_graph(dynet_rnn* rnn, dynet_graph* graph, int32_t update, dyn
 }
 void dynet_rnn_start(dynet_rnn* rnn, const dynet_expression* state, size_t count,
                      dynet_error* error) {
-  guarded(error,
-          [&] { network_of(rnn).start_new_sequence(unwrapped(state, count), location(error)); });
+  guarded(error, [&] {
+    auto& network = network_of(rnn);
+    if (count > 0 && count != network.num_h0_components())
+      throw dynet::ArgumentError("a state has " + std::to_string(network.num_h0_components()) +
+                                     " expressions, not " + std::to_string(count),
+                                 location(error));
+    network.start_new_sequence(unwrapped(state, count), location(error));
+  });
 }
 dynet_expression dynet_rnn_add_input(dynet_rnn* rnn, dynet_expression x, dynet_error* error) {
   return guarded(error,

@@ -99,8 +99,15 @@ Init initializer(A... arguments, At) {
 template <class T, class... A>
 constexpr auto kInit = Function<Init, A...>::template call<initializer<T, A...>>;
 
+// For a table its number of rows counts; "glorot" of a table means this one.
+template <bool IsLookup>
+Init glorot(float gain, At) {
+  return std::make_unique<ParameterInitGlorot>(IsLookup, gain);
+}
+
 constexpr Table<Init>::Row kInitializers[] = {
-    {"glorot(is_lookup = 0, gain = 1)", kInit<ParameterInitGlorot, bool, float>},
+    {"glorot(gain = 1)", Function<Init, float>::call<glorot<false>>},
+    {"table_glorot(gain = 1)", Function<Init, float>::call<glorot<true>>},
     {"normal(mean = 0, variance = 1)", kInit<ParameterInitNormal, float, float>},
     {"truncated_normal(mean = 0, variance = 1, cutoff = 2)",
      kInit<ParameterInitTruncatedNormal, float, float, float>},

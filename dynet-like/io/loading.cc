@@ -334,6 +334,7 @@ void Loading::read(const ModelFile& file) {
         io_detail::out_of_memory("load", file.path());
       }
     }
+  if (file.index().has_metadata()) file.verify(file.index().things.back().data);
   reads_.clear();
 }
 

@@ -33,7 +33,7 @@ struct LoadOptions {
   /// and if the file is truncated, the system ends the process.
   bool map = false;
   /// False, with `map`: checksums of parameters are not compared, so that a page is read when it is
-  /// first used. Damage then goes unnoticed; `dynet-like check` finds it.
+  /// first used. Damage then goes unnoticed; `dynet-like inspect` finds it.
   bool verify = true;
   const FileSystem* files = nullptr;  ///< null: the operating system's
 };

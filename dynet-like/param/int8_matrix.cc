@@ -40,7 +40,10 @@ Int8Values to_int8(const float* numbers, std::size_t count, std::size_t rows, bo
     float& scale = result.scales[scale_of(i, count, rows, by_part)];
     scale = std::max(scale, std::abs(numbers[i]));
   }
-  for (float& scale : result.scales) scale /= 127;
+  for (float& scale : result.scales) {
+    scale /= 127;
+    if (!std::isfinite(127 * scale)) throw ArgumentError("it has numbers that are too large");
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const float scale = result.scales[scale_of(i, count, rows, by_part)];
     const float q = scale > 0 ? std::nearbyint(numbers[i] / scale) : 0;

@@ -80,6 +80,8 @@ class Batcher {
   std::future<Answer> submit(Request request, const RequestTerms& terms = {},
                              std::function<void()> when_ready = {});
 
+  /// Refuses further requests but those that continue others, and begins batches without waiting.
+  void drain();
   /// Refuses further requests, and returns when all queued ones are answered.
   void stop();
 
@@ -113,7 +115,7 @@ class Batcher {
   std::condition_variable changed_;
   std::deque<Item> queue_;
   std::size_t weight_ = 0;  ///< of the queue
-  bool stopping_ = false;
+  bool draining_ = false, stopping_ = false;
   std::mutex joining_;
   std::thread worker_;
 };
@@ -134,7 +136,8 @@ std::future<Answer> Batcher<Request, Answer>::submit(Request request, const Requ
   std::future<Answer> answer = item.promise.get_future();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (stopping_) throw Stopped("the batcher is stopping and accepts no requests");
+    if (stopping_ || (draining_ && !terms.continues))
+      throw Stopped("the batcher is stopping and accepts no requests");
     if (queue_.size() >= limits_.most_queued && !terms.continues)
       throw QueueFull(std::to_string(queue_.size()) + " requests are queued, as many as allowed");
     queue_.push_back(std::move(item));
@@ -145,10 +148,19 @@ std::future<Answer> Batcher<Request, Answer>::submit(Request request, const Requ
 }
 
 template <class Request, class Answer>
+void Batcher<Request, Answer>::drain() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    draining_ = true;
+  }
+  changed_.notify_one();
+}
+
+template <class Request, class Answer>
 void Batcher<Request, Answer>::stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
+    draining_ = stopping_ = true;
   }
   changed_.notify_one();
   const std::lock_guard<std::mutex> lock(joining_);
@@ -173,7 +185,7 @@ void Batcher<Request, Answer>::work() {
     changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
     if (queue_.empty()) return;
     const Clock::time_point begin = queue_.front().arrival + limits_.wait;
-    changed_.wait_until(lock, begin, [&] { return stopping_ || has_full_batch(); });
+    changed_.wait_until(lock, begin, [&] { return draining_ || has_full_batch(); });
     std::vector<Item> expired, batch = take_batch(expired);
     lock.unlock();
     for (Item& item : expired)

@@ -116,6 +116,10 @@ static void train(const char* data, const char* path, dynet_error* error) {
   do all = realloc(all, sizeof(Sentence) * (count + 1));
   while (read_sentence(in, &all[count]) && ++count);
   fclose(in);
+  if (tags.count == 0) {
+    fprintf(stderr, "%s: there are no lines with a word and a tag\n", data);
+    exit(1);
+  }
 
   dynet_model* model = dynet_model_new(error);
   Tagger t = make_tagger(model, error);
@@ -138,7 +142,7 @@ static void train(const char* data, const char* path, dynet_error* error) {
       const dynet_expression loss = DYNET_CALL(g, error, "average", dynet_exprs(losses, n));
       sum += (double)dynet_get_scalar(loss, error) * n;
       seen += n;
-      dynet_backward(loss, error);
+      dynet_backward(loss, 0, error);
       dynet_trainer_update(trainer, 1, error);
     }
     printf("epoch %d: loss %.4f\n", epoch, sum / (seen ? seen : 1));

@@ -47,7 +47,7 @@ TEST_CASE("C: programs with another size of a struct work") {
   options.inference = 1;
   options.size = offsetof(dynet_graph_options, inference);  // of a program that does not know it
   Graph g(dynet_graph_new(&options, NoError()));
-  dynet_backward(apply(g, "number", {dynet_num(1)}), NoError());
+  dynet_backward(apply(g, "number", {dynet_num(1)}), 0, NoError());
 }
 
 TEST_CASE("C: parameters are read, written, found and frozen") {
@@ -80,7 +80,7 @@ TEST_CASE("C: parameters are read, written, found and frozen") {
   CHECK(value_of(apply(g, "parameter", {dynet_param(table)})) == six);
   const dynet_expression product =
       apply(g, "multiply", {dynet_expr(apply(g, "transpose", {dynet_expr(w)})), dynet_expr(x)});
-  dynet_backward(apply(g, "sum_elems", {dynet_expr(product)}), NoError());
+  dynet_backward(apply(g, "sum_elems", {dynet_expr(product)}), 0, NoError());
   V gradient(6);
   dynet_parameter_get_gradient(W, gradient.data(), 6, NoError());
   CHECK(gradient == V{3, 4, 3, 4, 3, 4});
@@ -136,7 +136,7 @@ TEST_CASE("C: models, trainers and texts are saved and loaded") {
   const auto step = [](dynet_parameter* p, dynet_trainer* t) {
     Graph g(dynet_graph_new(nullptr, NoError()));
     dynet_backward(apply(g, "squared_norm", {dynet_expr(apply(g, "parameter", {dynet_param(p)}))}),
-                   NoError());
+                   0, NoError());
     dynet_trainer_update(t, 1, NoError());
   };
   step(W, trainer);
@@ -206,10 +206,10 @@ TEST_CASE("C: graphs have options, marks and stale expressions") {
   dynet_graph_revert(g, &error);
   CHECK(error.code == DYNET_ARGUMENT_ERROR);
   error.code = 0;
-  dynet_backward(x, &error);
+  dynet_backward(x, 0, &error);
   CHECK(error.code == DYNET_SHAPE_ERROR);
   error.code = 0;
-  dynet_backward(dynet_expression{}, &error);
+  dynet_backward(dynet_expression{}, 0, &error);
   CHECK(error.code == DYNET_STALE_EXPRESSION);
   error.code = 0;
   float value;
@@ -244,7 +244,7 @@ TEST_CASE("C: every trainer learns, and has settings") {
       const dynet_expression w = apply(g, "parameter", {dynet_param(W)});
       const dynet_expression e =
           apply(g, "squared_distance", {dynet_expr(w), dynet_expr(numbers(g, {0.6f, 0.4f}))});
-      if (update) dynet_backward(e, NoError()), dynet_trainer_update(trainer, 1, NoError());
+      if (update) dynet_backward(e, 0, NoError()), dynet_trainer_update(trainer, 1, NoError());
       return value_of(e)[0];
     };
     dynet_trainer_set(trainer, "learning_rate", 0.01, NoError());
@@ -340,6 +340,96 @@ TEST_CASE("C: tree networks") {
     CHECK(output(tree) == output(copy));
     CHECK(output(tree).size() == 4);
   }
+}
+
+TEST_CASE("C: a checkpoint is loaded with and without its trainer") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("checkpoint");
+  Model model(dynet_model_new(NoError())), other(dynet_model_new(NoError()));
+  dynet_parameter* W = add(model, "W", {2}, "constant(1)");
+  dynet_parameter* again = add(other, "W", {2}, "constant(7)");
+  Optimizer trainer(dynet_trainer_new(model, "momentum_sgd", nullptr, 0, NoError()));
+  dynet_trainer_update(trainer, 1, NoError());
+  dynet_save(path.c_str(), model, trainer, "text", NoError());
+  dynet_load(path.c_str(), other, nullptr, 0, NoError());
+  CHECK(values_of(again, 2) == values_of(W, 2));
+  dynet_save(path.c_str(), model, nullptr, "text", NoError());
+  dynet_error error = DYNET_NO_ERROR;
+  dynet_load(path.c_str(), model, trainer, 0, &error);
+  CHECK(std::string(error.message).find("it has no state of a trainer") != std::string::npos);
+  // A damaged text is noticed by loading.
+  std::string bytes = read_file(path);
+  bytes[bytes.rfind("text")] = 'T';
+  write_file(path, bytes);
+  error.code = 0;
+  dynet_load(path.c_str(), other, nullptr, 0, &error);
+  CHECK(error.code == DYNET_FILE_ERROR);
+}
+
+TEST_CASE("C: handles are shared by the collections of a tree") {
+  Model model(dynet_model_new(NoError()));
+  dynet_parameter* W;
+  {
+    Model below(dynet_model_add_subcollection(model, "below", NoError()));
+    W = add(below, "W", {2}, "constant(1)");
+  }
+  CHECK(dynet_model_find(model, "/below/W", NoError()) == W);
+  CHECK(values_of(W, 2) == V{1, 1});
+}
+
+TEST_CASE("C: gradients of all expressions on request, mistakes that are noticed") {
+  Graph g(dynet_graph_new(nullptr, NoError())), other(dynet_graph_new(nullptr, NoError()));
+  const dynet_expression x = numbers(g, {1, 2});
+  dynet_backward(apply(g, "squared_norm", {dynet_expr(x)}), 1, NoError());
+  V gradient(2);
+  dynet_get_gradient(x, gradient.data(), 2, NoError());
+  CHECK(gradient == V{2, 4});
+  dynet_error error = DYNET_NO_ERROR;
+  const dynet_value argument = dynet_expr(x);
+  dynet_apply(other, "tanh", &argument, 1, &error);
+  CHECK(std::string(error.message).find("x, is of another graph") != std::string::npos);
+  dynet_error* none = nullptr;
+  CHECK(DYNET_HERE(none) == nullptr);
+  dynet_error zeros = {};
+  CHECK(!dynet_model_find(nullptr, "x", &zeros));
+  CHECK(zeros.code == DYNET_ARGUMENT_ERROR);
+  // Options that are refused leave the graph as it was.
+  dynet_graph_options options = DYNET_GRAPH_OPTIONS;
+  options.precision = "";
+  error.code = 0;
+  const std::size_t size = dynet_graph_size(g);
+  dynet_graph_renew(g, &options, &error);
+  CHECK(error.code == DYNET_ARGUMENT_ERROR);
+  CHECK(dynet_graph_size(g) == size);
+  CHECK(value_of(x) == V{1, 2});
+  // Counts are looked at before lists.
+  Model model(dynet_model_new(NoError()));
+  const std::uint32_t sizes[] = {2};
+  error.code = 0;
+  CHECK(!dynet_add_parameters(model, "W", sizes, std::size_t(-1), nullptr, &error));
+  CHECK(error.code == DYNET_ARGUMENT_ERROR);
+  const dynet_value three[] = {dynet_int(1), dynet_int(2), dynet_int(2)};
+  Rnn rnn(dynet_rnn_new(model, "gru", three, 3, NoError()));
+  dynet_rnn_new_graph(rnn, g, 1, NoError());
+  error.code = 0;
+  dynet_rnn_start(rnn, &x, 1000000, &error);
+  CHECK(std::string(error.message) == "a state has 1 expressions, not 1000000");
+  // Settings.
+  Optimizer trainer(dynet_trainer_new(model, "sgd", nullptr, 0, NoError()));
+  for (const auto& [name, value] :
+       {std::pair("learning_rate", NAN), {"clip_threshold", -1.0f}, {"sparse_updates", 0.5f}}) {
+    error.code = 0;
+    dynet_trainer_set(trainer, name, static_cast<double>(value), &error);
+    CHECK(error.code == DYNET_ARGUMENT_ERROR);
+  }
+  // A table has a scale of its own.
+  const auto first = [](const char* initializer) {
+    Model one(dynet_model_new(NoError()));
+    const std::uint32_t row[] = {4};
+    return values_of(dynet_add_lookup_parameters(one, "T", 3, row, 1, initializer, NoError()), 12);
+  };
+  CHECK(first(nullptr) == first("glorot"));
+  CHECK(first("glorot(1)") == first("table_glorot"));
 }
 
 TEST_CASE("C: nothing happens to NULL") {

@@ -106,7 +106,7 @@ def losses_of(path, data):
             loss = lib.apply(graph, "average", losses)
             total += lib.call(ctypes.c_float, "dynet_get_scalar", loss) * len(losses)
             seen += len(losses)
-            lib.call(None, "dynet_backward", loss)
+            lib.call(None, "dynet_backward", loss, ctypes.c_int32(0))
             lib.call(None, "dynet_trainer_update", trainer, ctypes.c_double(1))
         means.append(f"{total / seen:.4f}")
     for network in networks:

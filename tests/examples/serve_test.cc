@@ -89,7 +89,9 @@ TEST_CASE("Serve: the tagger and the parser refuse requests") {
   CHECK(contains(tagger.body("/tag?input=conllu", "x", 400), "the text:1: expected the 10"));
   CHECK(contains(tagger.body("/tag", "a\xff", 400), "the text:1: expected UTF-8"));
   CHECK(contains(tagger.body("/tag", std::string("a\0b", 3), 400), "the text:1"));
-  CHECK(contains(tagger.body("/tag", repeated("word ", 10001), 400), "10,000 at most"));
+  CHECK(contains(tagger.body("/tag", repeated("word ", 10001), 400), "expected 10000 at most"));
+  CHECK(contains(tagger.body("/tag", "# sent_id = 1\n1\ta", 400), "found CoNLL-U"));
+  CHECK(contains(tagger.body("/tag?format=json&probabilities=yes", "x", 400), "expected 0 or 1"));
   tagger.body("/tag", repeated("word ", 50000), 413);
   CHECK(contains(tagger.exchange("GET /tag HTTP/1.0\r\n\r\n"), "Allow: POST, PUT\r\n"));
   CHECK(contains(tagger.body("/tag", "still there"), "still|"));
@@ -103,6 +105,23 @@ TEST_CASE("Serve: the tagger and the parser refuse requests") {
   CHECK(contains(parser.body("/parse", "a b", 400), "the text:1: expected the 10"));
   CHECK(contains(parser.body("/parse", "# alone\n\n", 400), "the text:1"));
   CHECK(parser.body("/parse", "\n\n") == "");
+  std::string lengthy;
+  for (int i = 1; i <= 1001; ++i) lengthy += std::to_string(i) + "\ta\t_\tNOUN\t_\t_\t_\t_\t_\t_\n";
+  CHECK(contains(parser.body("/parse", lengthy, 400), "1001 words: expected 1000 at most"));
+}
+
+TEST_CASE("Serve: a request of many parts is answered after a signal to stop") {
+  const Desk desk(any_program("tagger"), 40, "train --model model");
+  const std::string text = repeated("a cat sleeps\n", 20000);
+  Server server(desk.program(), desk.path("model"), {});
+  const std::string expected = server.body("/tag", text);
+  const long before = server.metric("batches_total");
+  std::string found;
+  std::thread client([&] { found = server.post("/tag", text); });
+  while (server.metric("batches_total") == before) std::this_thread::yield();
+  CHECK(server.stop() == 0);
+  client.join();
+  CHECK(found.substr(found.find("\r\n\r\n") + 4) == expected);
 }
 
 TEST_CASE("Serve: the tagger loads a new model, and keeps the old one if it cannot") {

@@ -102,7 +102,7 @@ TEST_CASE("C: threads with numbered buffers train to the bits of one") {
           options.buffer = static_cast<std::uint32_t>(lane);
           for (int i = lane; i < kSentences; i += 6) {
             dynet_graph_renew(g, &options, &error);
-            dynet_backward(loss(net, mine, g, i, &error), &error);
+            dynet_backward(loss(net, mine, g, i, &error), 0, &error);
           }
         }
         if (error.code != DYNET_OK) ++failures;
@@ -116,6 +116,19 @@ TEST_CASE("C: threads with numbered buffers train to the bits of one") {
     return values_of(net.W, 15);
   };
   CHECK(trained(1) == trained(kThreads));
+}
+
+TEST_CASE("C: threads look up parameters that have no handles yet") {
+  const Model model(dynet_model_new(nullptr));
+  const Net net(model);
+  const std::size_t size = dynet_model_size(model);
+  std::vector<std::vector<dynet_parameter*>> found(kThreads);
+  on_threads([&](int k) {
+    for (std::size_t i = 0; i < size; ++i)
+      found[k].push_back(dynet_model_parameter(model, i, nullptr));
+  });
+  CHECK(size > 4);
+  for (const auto& all : found) CHECK(all == found[0]);
 }
 
 TEST_CASE("C: threads load one file into models of their own") {

@@ -70,6 +70,8 @@ void inspect_model(const std::string& path, std::ostream& out) {
     if (int8 > 0) out << ", " << int8 << " of them in 8 bits";
     for (const auto& [name, x] : g.numbers) out << "\n    " << printable(name) << " = " << x;
     for (const SavedTensor& t : g.tensors)
+      if (t.is_int8) out << "\n    " << printable(t.name) << " has 8 bits";
+    for (const SavedTensor& t : g.tensors)
       if (!t.updated) out << "\n    " << printable(t.name) << " is frozen";
     out << '\n';
   }

@@ -58,7 +58,17 @@ void inspect(const std::string& path) {
 // DyNet's text format and in word vectors.
 void convert(const std::string& from, const std::string& to, const std::string& weights) {
   program::require_different({"OUT", to}, {{"IN", from}});
-  if (weights == "int8") return dynet::write_int8_copy(from, to, program::save_options());
+  if (weights == "int8") {
+    const auto is_known = [&](const char* end) { return to.ends_with(end); };
+    if (is_known(".safetensors") || is_known(".vec") || is_known(".txt") || is_known(".bin"))
+      throw dynet::FileError("cannot save " + dynet::printable(to) +
+                             ": only model files have 8 bits for each weight");
+    if (is_dynet_text(from) || dynet::detect_format(from) != dynet::FileFormat::model)
+      throw dynet::FileError(
+          "cannot load " + dynet::printable(from) +
+          ": --weights int8 is for model files; convert it to one (.dynet) first");
+    return dynet::write_int8_copy(from, to, program::save_options());
+  }
   if (is_dynet_text(from)) return write(to, {read(from), {}});
   write(to, dynet::read_contents(from));
 }
@@ -70,7 +80,7 @@ int act(int argc, char** argv) {
       kName};
   app.require_subcommand(1);
   program::set_help(app);
-  std::string one, two, weights = "float32";
+  std::string one, two, weights;
   auto* inspect_command = app.add_subcommand("inspect", "print what is in a file, and verify it");
   inspect_command->add_option("FILE", one, "a file of any of the formats")->required();
   auto* diff = app.add_subcommand("diff", "print how two files differ; 1 if they do");
@@ -83,8 +93,9 @@ int act(int argc, char** argv) {
       ->required();
   convert_command
       ->add_option("--weights", weights,
-                   "int8: a model file whose matrices and tables have 8 bits for each value")
-      ->check(CLI::IsMember({"float32", "int8"}));
+                   "int8: a copy of a model file with 8 bits for each value of its matrices and "
+                   "tables")
+      ->check(CLI::IsMember({"int8"}));
   program::end_help(app, {"dynet-like COMMAND --help"});
   program::end_help(*inspect_command, {"dynet-like inspect tagger.model"});
   program::end_help(*diff, {"dynet-like diff old.model new.safetensors"});

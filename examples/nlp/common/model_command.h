@@ -27,8 +27,10 @@ class ModelCommand : public Command {
     app.add_flag("--allow-not-finite", saved_.allow_not_finite,
                  "Use a model even if some of its weights are infinite or no numbers");
     if (saved_.map)
-      app.add_flag("--no-mmap{false}", saved_.map,
-                   "Read the model instead of using it where its file is mapped into memory");
+      app.add_flag_callback(
+          "--no-mmap", [this] { saved_.map = false; },
+          "Read the model instead of mapping its file into memory, which nobody may then change in "
+          "place");
   }
   /// Computation errors name the file of the model.
   void start() final {

@@ -22,6 +22,7 @@ struct Settings {
 /// Parses the sentences of POST /parse?format=conllu, see SentenceService.
 struct Service : SentenceService<Service, Model, Sentence, Settings> {
   static constexpr const char* kPath = "/parse";
+  static constexpr std::size_t kMostWords = 1000;  // the search takes the square of it, or more
 
   Service(const Model& model, const std::string& /*file*/) : model_(model) {}
 
@@ -29,7 +30,7 @@ struct Service : SentenceService<Service, Model, Sentence, Settings> {
     auto options = query_options(http, {"format", "probabilities"});
     const Names<bool> formats = {{false, "conllu"}, {true, "json"}};
     const bool json = !options["format"].empty() && value_of(formats, options["format"], "format");
-    return {json, options["probabilities"] == "1"};
+    return {json, is_set(options, "probabilities")};
   }
   static InputFormat input(const Settings& /*settings*/) { return InputFormat::kConllu; }
   static std::string type(const Settings& settings) { return settings.json ? kJsonLines : kConllu; }

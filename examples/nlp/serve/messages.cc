@@ -170,6 +170,14 @@ std::map<std::string, std::string> query_options(const HttpRequest& request,
   return options;
 }
 
+bool is_set(const std::map<std::string, std::string>& options, const std::string& name) {
+  const auto found = options.find(name);
+  if (found == options.end() || found->second == "0") return false;
+  if (found->second == "1") return true;
+  throw HttpError(400, "The parameter " + in_quotes(name) + " is " + in_quotes(found->second) +
+                           ": expected 0 or 1.");
+}
+
 Parameters parameters_of(const HttpRequest& request) {
   Parameters parameters = query_parameters(request.query);
   if (request.body.empty()) return parameters;

@@ -54,6 +54,9 @@ Parameters query_parameters(std::string_view query);
 std::map<std::string, std::string> query_options(const HttpRequest& request,
                                                  const std::vector<std::string>& known);
 
+/// Whether an option is 1; throws HttpError 400 unless it is 0, 1 or missing.
+bool is_set(const std::map<std::string, std::string>& options, const std::string& name);
+
 /// Parameters of the query and of a body of the type application/x-www-form-urlencoded or
 /// multipart/form-data, which overrides the query. Throws HttpError, 400 for a malformed body, and
 /// 415 for one of another type or with a Content-Transfer-Encoding other than 7bit, 8bit and

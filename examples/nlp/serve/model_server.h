@@ -127,8 +127,8 @@ class ModelServer {
     server_.run(
         [this] {
           stopping_ = true;
-          served_->brief.batcher().stop();
-          served_->lengthy.batcher().stop();
+          served_->brief.batcher().drain();
+          served_->lengthy.batcher().drain();
         },
         [this] { reload(); });
   }
@@ -164,8 +164,7 @@ class ModelServer {
         loading_ = false;
         metrics_.add_reload(fresh != nullptr);
         if (!fresh)
-          std::cerr << Model::kProgram << ": the model is kept, as " << file_
-                    << " cannot be loaded: " << error << std::endl;
+          std::cerr << Model::kProgram << ": the old model is kept: " << error << std::endl;
         else if (!stopping_)
           served_ = fresh;
         if (again_ && !stopping_) reload();

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "examples/nlp/common/plain_text.h"
 #include "examples/nlp/common/sentence_input.h"
 #include "examples/nlp/serve/messages.h"
 
@@ -21,6 +22,7 @@ inline constexpr const char* kJsonLines = "application/x-ndjson";
 /// program prints. A derived class has
 ///
 ///     static constexpr const char* kPath;                  // "/tag"
+///     static constexpr std::size_t kMostWords;             // of a sentence
 ///     Settings settings(const HttpRequest& http) const;    // throws UserError, HttpError
 ///     static InputFormat input(const Settings& settings);
 ///     static std::string type(const Settings& settings);   // of the answer
@@ -58,17 +60,20 @@ struct SentenceService {
     try {
       const Settings settings = self.settings(http);
       Request request{{}, Derived::type(settings)};
-      for_sentences(TextSource::in_memory(http.body, "the text"), Derived::input(settings),
-                    [&](const InputSentence& given) {
-                      const std::size_t words = given.rows.size();
-                      if (words > 0)
-                        require_readable(words, given.rows.line_number(0), given.rows.file());
-                      std::vector<Piece>& pieces = request.pieces;
-                      if (pieces.empty() || pieces.back().words + words > most)
-                        pieces.push_back({settings});
-                      pieces.back().sentences.push_back(Derived::sentence(given));
-                      pieces.back().words += words;
-                    });
+      const InputFormat input = Derived::input(settings);
+      if (input == InputFormat::kWords || input == InputFormat::kText)
+        require_plain(http.body.substr(0, http.body.find('\n')), 1, "the text");
+      for_sentences(
+          TextSource::in_memory(http.body, "the text"), input, [&](const InputSentence& given) {
+            const std::size_t words = given.rows.size();
+            if (words > Derived::kMostWords)
+              throw UserError("A sentence has " + std::to_string(words) + " words: expected " +
+                              std::to_string(Derived::kMostWords) + " at most.");
+            std::vector<Piece>& pieces = request.pieces;
+            if (pieces.empty() || pieces.back().words + words > most) pieces.push_back({settings});
+            pieces.back().sentences.push_back(Derived::sentence(given));
+            pieces.back().words += words;
+          });
       self.check(request.pieces);
       return request;
     } catch (const UserError& error) {

@@ -16,13 +16,14 @@ namespace {
 /// Tags the sentences of POST /tag?input=words&format=pipe, see SentenceService.
 struct Service : SentenceService<Service, Model, InputSentence, Formats> {
   static constexpr const char* kPath = "/tag";
+  static constexpr std::size_t kMostWords = nlp::kMostWords;
 
   Service(const Model& model, const std::string& /*file*/) : model_(model) {}
 
   Formats settings(const HttpRequest& http) const {
     auto options = query_options(http, {"input", "format", "column", "probabilities"});
     return formats_of(model_.description(), options["input"], options["format"], options["column"],
-                      options["probabilities"] == "1");
+                      is_set(options, "probabilities"));
   }
   static InputFormat input(const Formats& formats) { return formats.input; }
   static std::string type(const Formats& formats) {
