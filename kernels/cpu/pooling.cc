@@ -24,6 +24,10 @@ void pool(const shape::Sliding& rows, const shape::Sliding& cols, const T* x, T*
   const auto begin = [](const shape::Sliding& s, std::size_t position) {
     return std::max<std::size_t>(position * s.stride, s.before) - s.before;
   };
+  // Taps that reach the image, for a window may be much larger.
+  const std::size_t last = (std::size_t{rows.out} - 1) * rows.stride;
+  const std::size_t first_tap = std::max<std::size_t>(rows.before, last) - last;
+  const std::size_t end_tap = std::min<std::size_t>(rows.size, std::size_t{rows.in} + rows.before);
   for (std::size_t j = 0; j < cols.out; ++j, y += rows.out, choice += rows.out) {
     const std::size_t first = begin(cols, j);
     const std::size_t end =
@@ -33,7 +37,7 @@ void pool(const shape::Sliding& rows, const shape::Sliding& cols, const T* x, T*
       y[i] = x[choice[i]];
     }
     for (std::size_t c = first; c < end; ++c)
-      for (std::size_t tap = 0; tap < rows.size; ++tap) {
+      for (std::size_t tap = first_tap; tap < end_tap; ++tap) {
         const Reach r(rows, tap);
         if (r.first == r.end) continue;
         const T* __restrict in = x + c * rows.in + r.in;

@@ -341,6 +341,15 @@ TEST_CASE("convolution: infinities reach only the taps and places that read them
     }
 }
 
+TEST_CASE("a window much larger than the image takes no longer than the image") {
+  ComputationGraph g;
+  const Expression x = input(g, {3, 3}, {1, 2, 3, 6, 5, 4, 7, 9, 8});
+  const unsigned huge = std::numeric_limits<unsigned>::max();
+  CHECK(as_vector(maxpooling2d(x, {huge, 1}, {3, 1}, false).value()) ==
+        std::vector<float>{3, 6, 9});
+  CHECK(as_vector(maxpooling2d(x, {huge, huge}, {3, 3}, false).value()) == std::vector<float>{9});
+}
+
 TEST_CASE("convolution: equal elements, NaN, and what is all the same") {
   using V = std::vector<float>;
   const float nan = std::numeric_limits<float>::quiet_NaN();
