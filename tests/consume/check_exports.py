@@ -30,7 +30,7 @@ def problems_of(library, nm, readelf):
         yield "does not show dynet::version()"
     dynamic = output(readelf, "--dynamic", "--wide", library)
     soname = re.search(r"\(SONAME\).*\[(.*)\]", dynamic)
-    expected = re.sub(r"(\.so\.\d+).*", r"\1", pathlib.Path(library).resolve().name)
+    expected = re.sub(r"(\.so\.\d+\.\d+).*", r"\1", pathlib.Path(library).resolve().name)
     if not soname or soname.group(1) != expected:
         yield f"is called {soname.group(1) if soname else 'nothing'} instead of {expected}"
     print(f"{library}: {soname.group(1) if soname else '?'}, {len(names)} symbols")
