@@ -87,7 +87,7 @@ class Call {
   std::span<const dynet_value> given_;
 };
 
-/// Indices that convert to every form in which operations take them.
+/// Indices for operations that take a span.
 struct IndexValues : std::vector<unsigned> {
   operator std::span<const unsigned>() const { return {data(), size()}; }  // NOLINT: implicit
 };

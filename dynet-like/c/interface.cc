@@ -9,16 +9,6 @@
 #include "dynet-like/io/save.h"
 #include "dynet-like/param/storage.h"
 
-using dynet::ComputationGraph;
-using dynet::Dim;
-using dynet::Expression;
-using dynet::Parameter;
-using dynet::c::guarded;
-using dynet::c::location;
-using dynet::c::need;
-using dynet::c::unwrapped;
-using dynet::c::wrapped;
-
 namespace dynet::c {
 namespace {
 
@@ -83,9 +73,7 @@ std::unique_ptr<ParameterInit> initializer_of(const char* text, bool is_lookup) 
     if (end.ec != std::errc() || end.ptr != number.end() || !otherwise.empty())
       throw ArgumentError("initializer " + std::string(text) + ": " + std::string(number) +
                           " is no number");
-    values.push_back(value == static_cast<double>(static_cast<int>(value))
-                         ? dynet_int(static_cast<int>(value))
-                         : dynet_num(value));
+    values.push_back(dynet_num(value));
   }
   const bool is_of_table = is_lookup && given.name == "glorot";
   const std::string name = is_of_table ? "table_glorot" : std::string(given.name);
@@ -163,7 +151,10 @@ double setting_of(Trainer& t, const char* name, const double* value) {
 }  // namespace
 }  // namespace dynet::c
 
-using namespace dynet::c;  // NOLINT: of this file
+// NOLINTNEXTLINE: of this file
+using namespace dynet::c;
+using dynet::Expression;
+using dynet::Parameter;
 
 extern "C" {
 

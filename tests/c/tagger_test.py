@@ -47,11 +47,11 @@ class Library:
     """Functions of the library; a failure is a RuntimeError."""
 
     def __init__(self, path):
-        self.library = ctypes.CDLL(path)
+        self.functions = ctypes.CDLL(path)
 
     def call(self, result, name, *arguments):
         error = Error(size=ctypes.sizeof(Error))
-        function = getattr(self.library, name)
+        function = getattr(self.functions, name)
         function.restype = result
         done = function(*arguments, ctypes.byref(error))
         if error.code:
@@ -110,10 +110,10 @@ def losses_of(path, data):
             lib.call(None, "dynet_trainer_update", trainer, ctypes.c_double(1))
         means.append(f"{total / seen:.4f}")
     for network in networks:
-        lib.library.dynet_rnn_free(network)
-    lib.library.dynet_trainer_free(trainer)
-    lib.library.dynet_graph_free(graph)
-    lib.library.dynet_model_free(model)
+        lib.functions.dynet_rnn_free(network)
+    lib.functions.dynet_trainer_free(trainer)
+    lib.functions.dynet_graph_free(graph)
+    lib.functions.dynet_model_free(model)
     return means
 
 
