@@ -251,8 +251,9 @@ TEST_CASE("Models that were made to do harm: weights that are not finite") {
                    path + ": the array /"));
     const auto loaded =
         nlp::load_model<tagger::Model>(nlp::SavedModel{.model = path, .allow_not_finite = true});
+    const std::vector<std::string> words = {"a", "b"};
     dynet::ComputationGraph graph;
-    CHECK_THROWS_AS(loaded->tag(graph, {{"a", "b"}}), dynet::NumericError);
+    CHECK_THROWS_AS(loaded->tag(graph, {&words}), dynet::NumericError);
     CHECK_THROWS_AS(loaded->tag_best(graph, {"a", "b"}, 2), dynet::NumericError);
   }
 }

@@ -175,7 +175,7 @@ class Parse : public LinesCommand<Model> {
   Sentence tagged(tagger::Model& tagger, dynet::ComputationGraph& graph,
                   const conllu::Sentence& rows) const {
     Sentence sentence = untagged(rows);
-    set_tags(sentence, tagger.tag(graph, {sentence.words})[0].tags);
+    set_tags(sentence, tagger.tag(graph, {&sentence.words})[0].tags);
     return sentence;
   }
 

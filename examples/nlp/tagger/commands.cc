@@ -45,7 +45,7 @@ void show_sentences(Model& model, const Corpus& corpus, std::size_t count, std::
   };
   for (const std::size_t place : some_places(corpus, count, readable)) {
     const Sentence& sentence = corpus[place];
-    show_sentence(sentence, tag_all(model, {sentence.words})[0].tags, model.description().kind,
+    show_sentence(sentence, tag_all(model, {&sentence.words})[0].tags, model.description().kind,
                   out);
   }
   out.flush();

@@ -222,7 +222,7 @@ Model::Model(Description description, const Start& start)
     crf_ = dynet::ChainCrf(parameters_, dynet::ChainCrf::Settings{tags, description_.allowed});
 }
 
-Encoded Model::encode_words(const std::vector<std::string>& words) const {
+Encoded Model::encode_words(std::span<const std::string> words) const {
   Encoded encoded;
   encoded.words = words.size();
   encoded.views.resize(dicts_.size());
@@ -331,7 +331,7 @@ struct Model::Piece {
 };
 
 std::vector<Tagging> Model::tag(dynet::ComputationGraph& graph,
-                                const std::vector<std::vector<std::string>>& sentences,
+                                const std::vector<const std::vector<std::string>*>& sentences,
                                 bool probabilities) {
   std::vector<Tagging> results(sentences.size());
   std::vector<Piece> pieces;
@@ -342,10 +342,10 @@ std::vector<Tagging> Model::tag(dynet::ComputationGraph& graph,
     words = 0;
   };
   for (std::size_t i = 0; i < sentences.size(); ++i)
-    for (std::size_t begin = 0; begin < sentences[i].size(); begin += kPiece) {
-      const std::size_t end = std::min(sentences[i].size(), begin + kPiece);
+    for (std::size_t begin = 0; begin < sentences[i]->size(); begin += kPiece) {
+      const std::size_t end = std::min(sentences[i]->size(), begin + kPiece);
       if (words + (end - begin) > kPiece) finish();
-      pieces.push_back({sentences[i], begin, end, results[i]});
+      pieces.push_back({*sentences[i], begin, end, results[i]});
       words += end - begin;
     }
   finish();
@@ -360,10 +360,8 @@ void Model::tag_pieces(dynet::ComputationGraph& graph, std::vector<Piece>& piece
   const bool is_crf = description_.settings.crf;
   dynet::Expression last;
   for (Piece& p : pieces) {
-    const auto word = [&](std::size_t i) {
-      return p.sentence.begin() + static_cast<std::ptrdiff_t>(i);
-    };
-    last = p.scores = scores(graph, encode_words({word(p.left()), word(p.right())}), {});
+    const auto words = std::span(p.sentence).subspan(p.left(), p.right() - p.left());
+    last = p.scores = scores(graph, encode_words(words), {});
     if (is_crf) last = p.scores = as_columns(p.scores);
     if (is_crf && probabilities) last = p.marginals = crf_.marginals(p.scores);
   }
@@ -438,22 +436,23 @@ void Model::report_unknown_tags(const Corpus& corpus, const std::string& name) c
 Report evaluate(Model& model, const Corpus& corpus, const std::string& name) {
   const Description& description = model.description();
   Report report(name, description.kind);
-  std::vector<std::vector<std::string>> sentences;
-  for (const Sentence& sentence : corpus) sentences.push_back(sentence.words);
+  std::vector<const std::vector<std::string>*> sentences;
+  for (const Sentence& sentence : corpus) sentences.push_back(&sentence.words);
   const std::vector<Tagging> found = tag_all(model, sentences, false, name);
   for (std::size_t i = 0; i < corpus.size(); ++i)
     report.add(corpus[i], found[i].tags, description.baseline);
   return report;
 }
 
-std::vector<Tagging> tag_all(Model& model, const std::vector<std::vector<std::string>>& sentences,
+std::vector<Tagging> tag_all(Model& model,
+                             const std::vector<const std::vector<std::string>*>& sentences,
                              bool probabilities, const std::string& name) {
   std::vector<std::size_t> sizes;
-  for (const std::vector<std::string>& words : sentences) sizes.push_back(words.size());
+  for (const std::vector<std::string>* words : sentences) sizes.push_back(words->size());
   return predict_by_size(
       model, sizes, kTogether, name, "sentences",
       [&](Model& mine, dynet::ComputationGraph& graph, std::span<const std::size_t> part) {
-        std::vector<std::vector<std::string>> together;
+        std::vector<const std::vector<std::string>*> together;
         for (const std::size_t i : part) together.push_back(sentences[i]);
         return mine.tag(graph, together, probabilities);
       });

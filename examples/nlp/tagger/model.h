@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -121,7 +122,7 @@ class Model : public nlp::DescribedModel<Description> {
   /// memory, a graph has about kPiece words at most, and sentences of more words are tagged in
   /// pieces with kContext words on either side.
   std::vector<Tagging> tag(dynet::ComputationGraph& graph,
-                           const std::vector<std::vector<std::string>>& sentences,
+                           const std::vector<const std::vector<std::string>*>& sentences,
                            bool probabilities = false);
   static constexpr std::size_t kPiece = 2000, kContext = 100;
   /// The n most probable tag sequences of a sentence, or fewer if there are not as many. Throws
@@ -139,7 +140,7 @@ class Model : public nlp::DescribedModel<Description> {
                            const std::vector<bool>& hide);
   struct Piece;
   void tag_pieces(dynet::ComputationGraph& graph, std::vector<Piece>& pieces, bool probabilities);
-  Encoded encode_words(const std::vector<std::string>& words) const;
+  Encoded encode_words(std::span<const std::string> words) const;
 
   std::vector<dynet::Dict> dicts_;  ///< by feature
   dynet::Dict tag_dict_;
@@ -157,9 +158,17 @@ class Model : public nlp::DescribedModel<Description> {
 /// Sentences per graph.
 inline constexpr std::size_t kTogether = 32;
 
+inline std::vector<const std::vector<std::string>*> addresses_of(
+    const std::vector<std::vector<std::string>>& sentences) {
+  std::vector<const std::vector<std::string>*> all;
+  for (const std::vector<std::string>& words : sentences) all.push_back(&words);
+  return all;
+}
+
 /// The best tags of sentences, by all threads of the model; sentences of similar length share a
 /// graph. `name` is the title of a progress bar, or empty.
-std::vector<Tagging> tag_all(Model& model, const std::vector<std::vector<std::string>>& sentences,
+std::vector<Tagging> tag_all(Model& model,
+                             const std::vector<const std::vector<std::string>*>& sentences,
                              bool probabilities = false, const std::string& name = "");
 
 /// Scores the model and its baseline on a corpus.

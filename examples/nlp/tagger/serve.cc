@@ -43,7 +43,7 @@ struct Service : SentenceService<Service, Model, InputSentence, Formats> {
       for (const InputSentence& given : piece.sentences)
         words.push_back(words_of(given, piece.settings));
     }
-    std::vector<Tagging> found = tag_all(model, words, probabilities);
+    std::vector<Tagging> found = tag_all(model, addresses_of(words), probabilities);
     std::size_t i = 0;
     for (Piece& piece : pieces)
       for (const InputSentence& given : piece.sentences) {

@@ -70,7 +70,7 @@ class Tag : public LinesCommand<Model> {
                            const Formats& formats, OutputFile& out) {
     std::vector<std::vector<std::string>> words;
     for (const InputSentence& sentence : given) words.push_back(words_of(sentence, formats));
-    const std::vector<Tagging> found = tag_all(model, words, formats.probabilities);
+    const std::vector<Tagging> found = tag_all(model, addresses_of(words), formats.probabilities);
     for (std::size_t i = 0; i < given.size(); ++i)
       for (const std::string& line :
            output_lines({words[i], found[i].tags, given[i].rows, found[i].probabilities}, formats))
