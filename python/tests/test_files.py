@@ -186,3 +186,23 @@ dy.save("their things", dy.load("our things", dy.ParameterCollection()))
     loaded = dy.load(str(tmp_path / "their things"), base)
     for thing, expected in zip(loaded, values):
         assert all(np.allclose(x, y, rtol=1e-6) for x, y in zip(numbers(thing), expected))
+
+
+def test_a_mapped_file_has_the_values_and_may_be_unverified(pc, tmp_path):
+    file = str(tmp_path / "m")
+    dy.save_model(file, pc)
+    other = like(pc)
+    assert dy.load_model(file, other, map=True) == 3
+    assert same(pc, other)
+    other.parameters_list()[0].set_value(np.zeros((3, 2)))  # changes this process alone
+    again = like(pc)
+    dy.load_model(file, again)
+    assert same(pc, again)
+    damaged = bytearray((tmp_path / "m").read_bytes())
+    values = pc.parameters_list()[0].as_array().T.tobytes()
+    damaged[damaged.index(values)] ^= 1
+    (tmp_path / "m").write_bytes(damaged)
+    with pytest.raises(dy.FileError):
+        dy.load_model(file, again, map=True)
+    dy.load_model(file, again, map=True, verify=False)
+    assert not same(pc, again)

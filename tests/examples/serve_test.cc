@@ -141,4 +141,15 @@ TEST_CASE("Serve: the tagger loads a new model, and keeps the old one if it cann
   CHECK(server.stop() == 0);
 }
 
+TEST_CASE(
+    "Serve: a server survives a model file that is cut, programs answer alike without a map") {
+  const Desk desk(any_program("tagger"), 40, "train --model model");
+  const std::string expected = desk.must("apply < in");
+  CHECK(desk.must("apply --no-mmap < in") == expected);
+  desk.must("cp model served");
+  const Server server(desk.program(), desk.path("served"), {});
+  desk.must(": > served");
+  CHECK(server.body("/tag", desk.read("in")) == expected);
+}
+
 }  // namespace serve_test

@@ -149,4 +149,15 @@ TEST_CASE("Batcher answers each of many threads, whose requests may only be move
   CHECK(right == ready);
 }
 
+TEST_CASE("A draining Batcher takes only what continues accepted requests, and does not wait") {
+  Doubling doubling({.wait = std::chrono::hours(1)});
+  std::future<int> first = doubling.submit(1);
+  doubling.batcher.drain();
+  CHECK(first.get() == 2);
+  CHECK_THROWS_AS(doubling.submit(2), Stopped);
+  CHECK(doubling.submit(3, {.continues = true}).get() == 6);
+  doubling.batcher.stop();
+  CHECK_THROWS_AS(doubling.submit(4, {.continues = true}), Stopped);
+}
+
 }  // namespace batcher_test
