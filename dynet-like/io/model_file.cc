@@ -266,9 +266,9 @@ ModelFile::ModelFile(const std::string& path, const FileSystem* files, bool map)
     fail("it is a text file of DyNet 2, which TextFileLoader and `dynet-like convert` read");
   if (header.starts_with("22 serialization::archive"))
     fail(
-        "it is an archive of Boost, such as DyNet 1 wrote: only the program that wrote it knows "
-        "what "
-        "is in it; let it save with DyNet 2's TextFileSaver");
+        "it is an archive of Boost, such as DyNet 1 wrote, which only the program that wrote it "
+        "can "
+        "read; let that save it by DyNet 2's TextFileSaver");
   if (!kMagic.starts_with(header.substr(0, kMagic.size())))
     fail("it is not a model file of this library");
   const auto cut_short = [&](std::uint64_t want) {
