@@ -199,7 +199,7 @@ def test_a_mapped_file_has_the_values_and_may_be_unverified(pc, tmp_path):
     dy.load_model(file, again)
     assert same(pc, again)
     damaged = bytearray((tmp_path / "m").read_bytes())
-    values = pc.parameters_list()[0].as_array().T.tobytes()
+    values = np.asarray(pc.parameters_list()[0].as_array(), dtype=np.float32).tobytes(order="F")
     damaged[damaged.index(values)] ^= 1
     (tmp_path / "m").write_bytes(damaged)
     with pytest.raises(dy.FileError):
