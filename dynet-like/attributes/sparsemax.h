@@ -7,7 +7,7 @@
 
 namespace dynet {
 
-struct SupportAttr {
+struct alignas(8) SupportAttr {
   IndexLists indices;
 };
 

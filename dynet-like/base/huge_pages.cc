@@ -6,7 +6,7 @@
 
 namespace dynet {
 
-void prefer_huge_pages(void* memory, std::size_t bytes) {
+void prefer_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
   const std::size_t before = -reinterpret_cast<std::uintptr_t>(memory) & (kHugePage - 1);
   if (before >= bytes) return;
@@ -15,7 +15,7 @@ void prefer_huge_pages(void* memory, std::size_t bytes) {
 #endif
 }
 
-bool clear_when_used(void* memory, std::size_t bytes) {
+bool clear_when_used([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #ifdef __linux__  // elsewhere the pages may keep their contents
   return madvise(memory, bytes, MADV_DONTNEED) == 0;
 #else

@@ -182,7 +182,7 @@ void Communicator::barrier() {
 }
 
 Communicator::Bytes bytes_of(std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text));
+  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
   return {bytes.begin(), bytes.end()};
 }
 

@@ -89,7 +89,9 @@ std::vector<LaneNode> LaneTree::cover(Interval lanes) const {
 }
 
 Interval lanes_of_rank(unsigned lanes, unsigned rank, unsigned world) {
-  const auto first = [&](std::uint64_t r) { return (r * lanes + world - 1) / world; };
+  const auto first = [&](std::uint64_t r) {
+    return static_cast<std::size_t>((r * lanes + world - 1) / world);
+  };
   return {first(rank), first(rank + std::uint64_t{1})};
 }
 

@@ -26,6 +26,7 @@ inline GraphState& live_state(const Expression& e, const char* who, SourceLocati
 /// stalls on several narrow stores. (One vector of 32 bytes becomes narrow stores on CPUs with
 /// registers of 16 bytes.)
 inline Expression make_handle(GraphState& s, NodeId id, std::uint64_t serial) {
+#if UINTPTR_MAX > UINT32_MAX
   using Words [[gnu::vector_size(16)]] = unsigned long long;
   static_assert(sizeof(Expression) == 2 * sizeof(Words) && offsetof(Expression, pg) == 0 &&
                 offsetof(Expression, i) == 8 && offsetof(Expression, result) == 12 &&
@@ -34,6 +35,13 @@ inline Expression make_handle(GraphState& s, NodeId id, std::uint64_t serial) {
                           {serial, reinterpret_cast<std::uintptr_t>(&s)}};
   Expression e;
   std::memcpy(static_cast<void*>(&e), &words, sizeof(e));
+#else
+  Expression e;
+  e.pg = s.owner;
+  e.i = id;
+  e.serial = serial;
+  e.state = &s;
+#endif
   return e;
 }
 

@@ -7,7 +7,7 @@
 namespace dynet {
 
 /// Attributes of a parameter node, whose value is the parameter's own memory.
-struct ParameterAttr {
+struct alignas(8) ParameterAttr {
   ParameterStorageBase* parameter;
 };
 

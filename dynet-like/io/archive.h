@@ -1,14 +1,18 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <boost/archive/binary_iarchive.hpp>
 #include <boost/archive/binary_iarchive_impl.hpp>
 #include <boost/archive/impl/archive_serializer_map.ipp>
 #include <boost/archive/impl/basic_binary_iarchive.ipp>
 #include <boost/archive/impl/basic_binary_iprimitive.ipp>
+#include <boost/serialization/array_wrapper.hpp>
 #include <boost/serialization/collection_size_type.hpp>
 #include <cstddef>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/io/bytes.h"
@@ -16,7 +20,8 @@
 namespace dynet::io_detail {
 
 /// Reads the output of boost::archive::binary_oarchive from untrusted bytes: no stored length
-/// allocates more memory than the remaining bytes can fill. Throws FileError and Boost's errors.
+/// allocates more memory than the remaining bytes can fill. The writer was a 64-bit machine, the
+/// reader may have 32 bits. Throws FileError and Boost's errors.
 class BytesArchive
     : public boost::archive::binary_iarchive_impl<BytesArchive, char, std::char_traits<char>> {
   using Base = boost::archive::binary_iarchive_impl<BytesArchive, char, std::char_traits<char>>;
@@ -27,7 +32,13 @@ class BytesArchive
     constexpr std::size_t kHead = 40;
     if (bytes.left() < kHead)
       throw FileError("an archive of " + std::to_string(bytes.left()) + " bytes is too short");
-    init(boost::archive::no_codecvt);
+    boost::archive::basic_binary_iarchive<BytesArchive>::init();
+    // Sizes of int, long, float and double, and the number 1 in the order of bytes.
+    constexpr std::array<unsigned char, 8> kSizes{4, 8, 4, 8, 1, 0, 0, 0};
+    std::array<unsigned char, 8> sizes{};
+    load_binary(sizes.data(), sizes.size());
+    if (sizes != kSizes)
+      throw FileError("an archive has numbers of other sizes or another order of bytes");
   }
 
   // The names load_override and load are required by Boost.
@@ -44,7 +55,10 @@ class BytesArchive
   }
   template <class T>
   void load(T& t) {
-    Base::load(t);
+    if constexpr (kIsShort<T>)
+      load_long(t);
+    else
+      Base::load(t);
   }
   void load(bool& t) {
     unsigned char byte = 0;
@@ -54,12 +68,34 @@ class BytesArchive
   }
   void load(std::string& text) { load_text(text); }
   void load(std::wstring& text) { load_text(text); }
+  template <class T>
+  void load_array(boost::serialization::array_wrapper<T>& numbers, unsigned int version) {
+    if constexpr (kIsShort<T>)
+      for (std::size_t k = 0; k < numbers.count(); ++k) load_long(numbers.address()[k]);
+    else
+      Base::load_array(numbers, version);
+  }
 
  private:
+  // Types with 64 bits in archives and fewer here.
+  template <class T>
+  static constexpr bool kIsShort = sizeof(T) < 8 &&
+                                   (std::is_same_v<T, long> || std::is_same_v<T, unsigned long> ||
+                                    std::is_same_v<T, boost::serialization::collection_size_type>);
+
+  template <class T>
+  void load_long(T& t) {
+    using Number = std::conditional_t<std::is_same_v<T, long>, long, std::size_t>;
+    long long number = 0;
+    load_binary(&number, sizeof number);
+    if (!std::in_range<Number>(number))
+      throw FileError("the number " + std::to_string(number) + " of an archive has too many bits");
+    t = T(static_cast<Number>(number));
+  }
   template <class Text>
   void load_text(Text& text) {
     std::size_t n = 0;
-    Base::load(n);
+    load(n);
     const std::size_t most = bytes_.left() / sizeof(text[0]);
     if (n > most)
       throw FileError("a text of " + std::to_string(n) + " characters is said to follow, and " +

@@ -352,7 +352,7 @@ std::string ModelFile::read(const Section& section) const {
 
 char* ModelFile::mapped(const Section& section, bool verified) const {
   char* bytes = bytes_.get() + section.offset;
-  if (verified) confirm(section, checksum({bytes, section.size}));
+  if (verified) confirm(section, checksum({bytes, static_cast<std::size_t>(section.size)}));
   return bytes;
 }
 

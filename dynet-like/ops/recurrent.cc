@@ -88,10 +88,9 @@ constexpr OpForm step_form(std::size_t children) {
       .backward = DYNET_BACKWARD(cpu::lstm_step_backward),
       .cuda = CudaRule::by(&cuda::kLstmStep),
       .second_result = &kCellOfStep,
-      .sums =
-          [](const GraphStore& graph, const Node& n) {
-            return (3 + graph.attr<LstmGatesAttr>(n).children) * n.dim.size();
-          }};
+      .sums = [](const GraphStore& graph, const Node& n) -> std::size_t {
+        return (3 + graph.attr<LstmGatesAttr>(n).children) * n.dim.size();
+      }};
 }
 const OpForm kSteps[kMostChildren + 1] = {step_form(0), step_form(1), step_form(2)};  // by children
 

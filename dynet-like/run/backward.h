@@ -52,7 +52,7 @@ class BackwardPass {
     std::uint32_t batch;               // number of the last batch of products that wrote it
     std::uint32_t readers;             // steps and pending uses that will read it
   };
-  static_assert(sizeof(Gradient) == 32);
+  static_assert(sizeof(Gradient) == 16 + 2 * sizeof(void*));
 
   /// A pending use of a shared operand of products. The gradient of the operand is computed once,
   /// over all its uses, when backward reaches the operand. The uses of a node are a linked list.

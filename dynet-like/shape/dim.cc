@@ -2,8 +2,8 @@
 
 #include <cctype>
 #include <istream>
-#include <limits>
 #include <ostream>
+#include <utility>
 
 #include "dynet-like/base/errors.h"
 
@@ -34,7 +34,7 @@ Dim::Dim(std::initializer_list<unsigned> sizes, unsigned batch) : bd(check_batch
 Dim::Dim(const std::vector<long>& sizes, unsigned batch) : bd(check_batch(batch)) {
   check_rank(sizes.size());
   for (long s : sizes) {
-    if (s < 0 || s > static_cast<long>(std::numeric_limits<unsigned>::max()))
+    if (!std::in_range<unsigned>(s))
       throw ArgumentError("Dim: a size must be between 0 and 4294967295, got " + std::to_string(s));
     d[nd++] = static_cast<unsigned>(s);
   }

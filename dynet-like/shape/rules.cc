@@ -10,8 +10,8 @@ namespace dynet::shape {
 void check(const Dim& dim) {
   if (dim.bd == 0) broken("the batch size must be at least 1, got 0", Kind::argument);
   if (dim.nd > kMaxTensorDim) broken("a shape has at most 7 sizes", Kind::argument);
-  constexpr std::size_t kMost = std::size_t{1} << 56;
-  std::size_t n = dim.bd;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << (sizeof(std::size_t) == 8 ? 56 : 28);
+  std::uint64_t n = dim.bd;
   bool empty = false;
   for (unsigned i = 0; i < dim.nd; ++i) {
     if (dim.d[i] == 0) empty = true;

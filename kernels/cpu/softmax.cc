@@ -64,7 +64,9 @@ void softmax_rows(const T* x, T* y, std::size_t n, std::size_t columns, T* scrat
   for (std::size_t c = 0; c < columns; ++c) array(y + c * n, n) *= s;
 }
 
-Along along(const Batch<T>& b) { return {b.dim(0), b.attr<SoftmaxAttr>().dimension}; }
+Along along(const Batch<T>& b) {
+  return {b.dim(0), static_cast<std::size_t>(b.attr<SoftmaxAttr>().dimension)};
+}
 
 }  // namespace
 

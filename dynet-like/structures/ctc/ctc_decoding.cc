@@ -149,7 +149,8 @@ ScoredAlignment ctc_best_path(const CtcScores& s) {
   nn_detail::need_scores("ctc_best_path", s.log_probs);
   ScoredAlignment path{{}, 0};
   for (unsigned t = 0; t < s.frames; ++t) {
-    const auto column = s.log_probs.begin() + std::ptrdiff_t{t} * s.symbols;
+    const auto column =
+        s.log_probs.begin() + static_cast<std::ptrdiff_t>(std::size_t{t} * s.symbols);
     const auto best = std::max_element(column, column + s.symbols);
     path.symbols.push_back(static_cast<unsigned>(best - column));
     path.score += static_cast<double>(*best);

@@ -7,7 +7,7 @@
 
 #include "dynet-like/io/loading.h"
 #include "dynet-like/param/storage.h"
-#include "examples/nlp/common/training.h"
+#include "examples/nlp/common/text.h"
 #include "examples/nlp/common/vocabulary.h"
 
 namespace nlp {

@@ -1,6 +1,7 @@
 #include "examples/nlp/common/text.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "dynet-like/base/printable.h"
 
@@ -72,6 +73,12 @@ std::size_t parse_number(std::string_view text, const std::string& what, std::si
                     ", not " + in_quotes(text));
   }
   return value;
+}
+
+std::string option_text(double value) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%g", value);
+  return digits;
 }
 
 }  // namespace nlp

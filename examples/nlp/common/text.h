@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -45,5 +46,11 @@ std::string in_quotes(std::string_view text, std::size_t longest = 40);
 
 /// Parses a decimal number from 0 to `largest`; throws UserError with `what` otherwise.
 std::size_t parse_number(std::string_view text, const std::string& what, std::size_t largest);
+
+/// A number as an option of the command line.
+std::string option_text(double value);
+inline std::string option_text(float value) { return option_text(static_cast<double>(value)); }
+inline std::string option_text(unsigned value) { return std::to_string(value); }
+inline std::string option_text(std::uint64_t value) { return std::to_string(value); }
 
 }  // namespace nlp

@@ -247,12 +247,6 @@ std::string too_rare(unsigned min_count, const std::string& option) {
   return option.empty() ? text : (text.empty() ? ": " : text) + option + " helps";
 }
 
-std::string option_text(double value) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%g", value);
-  return digits;
-}
-
 void require_same(const RunOptions& run, const OptionValues& begun, const OptionValues& wanted) {
   require_kept(run, begun, wanted, "the run in " + run.checkpoint() + " began with ");
 }

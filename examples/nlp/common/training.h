@@ -162,11 +162,6 @@ std::string too_rare(unsigned min_count, const std::string& option);
 
 /// Options of the command line and their values.
 using OptionValues = std::vector<std::pair<std::string, std::string>>;
-/// Text of a number for OptionValues.
-std::string option_text(double value);
-inline std::string option_text(float value) { return option_text(static_cast<double>(value)); }
-inline std::string option_text(unsigned value) { return std::to_string(value); }
-inline std::string option_text(std::uint64_t value) { return std::to_string(value); }
 
 /// Checks a resumed run: throws UserError if an option given by the user, or the fingerprint of the
 /// data, differs from the original run. Both lists have the same options in the same order.

@@ -1,0 +1,36 @@
+# Packages for WebAssembly: headers that are the same on every machine, and Boost.Serialization, compiled from its source.
+# tools/wasm puts both into build/wasm-packages.
+
+set(dynet_wasm_packages "${CMAKE_SOURCE_DIR}/build/wasm-packages")
+set(XXHASH_INCLUDE_DIR "${dynet_wasm_packages}/include" CACHE PATH "Folder of xxhash.h")
+
+function(dynet_wasm_boost)
+  file(GLOB sources "${dynet_wasm_packages}/serialization/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/(polymorphic|.*xml|.*text_w|.*_wiprimitive|.*_woprimitive|binary_w)[^/]*$")
+  add_library(boost_serialization STATIC EXCLUDE_FROM_ALL ${sources})
+  target_include_directories(boost_serialization SYSTEM PUBLIC "${dynet_wasm_packages}/include")
+  target_compile_options(boost_serialization PRIVATE -w)
+  add_library(Boost::serialization ALIAS boost_serialization)
+endfunction()
+
+function(dynet_wasm_headers target folder)
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(${target} INTERFACE "${dynet_wasm_packages}/include${folder}")
+endfunction()
+
+macro(dynet_wasm_package method name)
+  if("${name}" STREQUAL "Boost")
+    dynet_wasm_boost()
+    set(Boost_FOUND ON)
+  elseif("${name}" STREQUAL "Eigen3")
+    dynet_wasm_headers(Eigen3::Eigen /eigen3)
+    set(Eigen3_FOUND ON)
+  elseif("${name}" STREQUAL "nlohmann_json")
+    dynet_wasm_headers(nlohmann_json::nlohmann_json "")
+    set(nlohmann_json_FOUND ON)
+  elseif("${name}" STREQUAL "CLI11")
+    dynet_wasm_headers(CLI11::CLI11 "")
+    set(CLI11_FOUND ON)
+  endif()
+endmacro()
+cmake_language(SET_DEPENDENCY_PROVIDER dynet_wasm_package SUPPORTED_METHODS FIND_PACKAGE)
