@@ -8,9 +8,12 @@
 #include <memory>
 
 #include "kernels/cpu/column_parts.h"
+#include "kernels/cpu/lanes.h"
 
-#ifdef __AVX2__
+#if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 // Attribute of functions that use AVX512-VNNI, since the library also runs on CPUs without it.
@@ -86,78 +89,84 @@ inline void finish(const Int8Matrix& w, std::size_t row, const std::int32_t* sum
     std::copy_n(products, rows, y + row);
 }
 
-#ifdef __AVX2__
+// Vectors of pairs of 16-bit integers, and of their 32-bit sums.
+constexpr std::size_t kWidth = kLaneBytes;
+using Pairs [[gnu::vector_size(kWidth)]] = std::int16_t;
+using Sums [[gnu::vector_size(kWidth)]] = std::int32_t;
 
-constexpr int kTogether = 3;  // columns
+// The sums of the products of pairs, which fit into 32 bits.
+inline Sums dot(Pairs a, Pairs b) {
+#if defined(__AVX512BW__)
+  return reinterpret_cast<Sums>(
+      _mm512_madd_epi16(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+#elif defined(__AVX2__)
+  return reinterpret_cast<Sums>(
+      _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+#elif defined(__SSE2__)
+  return reinterpret_cast<Sums>(
+      _mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+#elif defined(__wasm_simd128__)
+  return reinterpret_cast<Sums>(
+      wasm_i32x4_dot_i16x8(reinterpret_cast<v128_t>(a), reinterpret_cast<v128_t>(b)));
+#else
+  const auto x = reinterpret_cast<Sums>(a), y = reinterpret_cast<Sums>(b);
+  return (x << 16 >> 16) * (y << 16 >> 16) + (x >> 16) * (y >> 16);
+#endif
+}
 
-// Rounded columns with 16 bits for each number: products of pairs and their sums fit into 32 bits.
+// Columns with 16 bits for each number. Of four, the even ones come first: [x0 x2 x1 x3].
 struct WideColumns {
   std::size_t apart;
   std::unique_ptr<std::int16_t[]> values;
 
   WideColumns(const RoundedColumns& x, std::size_t n)
       : apart(x.apart), values(std::make_unique_for_overwrite<std::int16_t[]>(apart * n)) {
-    std::copy_n(x.values.get(), apart * n, values.get());
+    for (std::size_t i = 0; i < apart * n; i += kColumns) {
+      const std::int8_t* const four = x.values.get() + i;
+      std::int16_t* const to = values.get() + i;
+      to[0] = four[0], to[1] = four[2], to[2] = four[1], to[3] = four[3];
+    }
+  }
+  /// The even (half 0) or odd numbers of four, in each pair of a vector.
+  static Pairs all(const std::int16_t* four, std::size_t half) {
+    std::int32_t pair;
+    std::memcpy(&pair, four + 2 * half, sizeof pair);
+    return reinterpret_cast<Pairs>(pair - Sums{});
   }
 };
 
-// Sums of a panel times C columns.
+constexpr int kTogether = kWidth > 16 ? 3 : 2;  // columns whose sums stay in registers
+
+// Sums of a panel times C columns. The four bytes of a row are two pairs: shifts make 16-bit
+// integers of the even bytes and of the odd ones.
 template <int C>
 [[gnu::noinline]] void panel_sums(std::size_t blocks, const std::int8_t* panel,
                                   const std::int16_t* x, std::size_t apart,
                                   std::int32_t (*sums)[kRows]) {
-  constexpr int kQuarters = 4;  // of a block
-  __m256i sum[C][kQuarters] = {};
+  constexpr int kParts = kBlock / kWidth;
+  Sums sum[C][kParts] = {};
   for (std::size_t b = 0; b < blocks; ++b, panel += kBlock, x += kColumns) {
-    __m256i factor[C];
+    Pairs even[C], odd[C];
 #pragma GCC unroll 8
     for (int c = 0; c < C; ++c) {
-      long long four;
-      std::memcpy(&four, x + static_cast<std::size_t>(c) * apart, sizeof four);
-      factor[c] = _mm256_set1_epi64x(four);
+      even[c] = WideColumns::all(x + static_cast<std::size_t>(c) * apart, 0);
+      odd[c] = WideColumns::all(x + static_cast<std::size_t>(c) * apart, 1);
     }
 #pragma GCC unroll 8
-    for (int q = 0; q < kQuarters; ++q) {
-      const __m128i* const at = reinterpret_cast<const __m128i*>(panel) + q;
-      const __m256i a = _mm256_cvtepi8_epi16(_mm_loadu_si128(at));
+    for (int q = 0; q < kParts; ++q) {
+      Pairs bytes;
+      std::memcpy(&bytes, panel + static_cast<std::size_t>(q) * kWidth, sizeof bytes);
+      const Pairs a = bytes << 8 >> 8, z = bytes >> 8;
 #pragma GCC unroll 8
-      for (int c = 0; c < C; ++c)
-        sum[c][q] = _mm256_add_epi32(sum[c][q], _mm256_madd_epi16(a, factor[c]));
+      for (int c = 0; c < C; ++c) sum[c][q] += dot(a, even[c]) + dot(z, odd[c]);
     }
   }
-#pragma GCC unroll 8
-  for (int c = 0; c < C; ++c)  // a row has two sums, side by side
-#pragma GCC unroll 8
-    for (int q = 0; q < kQuarters; q += 2)
-      _mm256_storeu_si256(
-          reinterpret_cast<__m256i*>(sums[c] + 4 * q),
-          _mm256_permute4x64_epi64(_mm256_hadd_epi32(sum[c][q], sum[c][q + 1]), 0b11011000));
+  std::memcpy(sums, sum, sizeof sum);
 }
-
-#else
-
-constexpr int kTogether = 1;
-using WideColumns = RoundedColumns;
-
-template <int C>
-void panel_sums(std::size_t blocks, const std::int8_t* panel, const std::int8_t* x, std::size_t,
-                std::int32_t (*sums)[kRows]) {
-  std::fill_n(sums[0], kRows, 0);
-  for (std::size_t b = 0; b < blocks; ++b, panel += kBlock, x += kColumns)
-    for (std::size_t i = 0; i < kRows; ++i)
-      for (std::size_t c = 0; c < kColumns; ++c)
-        sums[0][i] += std::int32_t{panel[i * kColumns + c]} * std::int32_t{x[c]};
-}
-
-#endif
 
 void multiply_anywhere(const Int8Matrix& w, std::size_t n, const RoundedColumns& x, float* const* y,
                        const bool* add, const float* start) {
-#ifdef __AVX2__
   const WideColumns wide(x, n);
-#else
-  const WideColumns& wide = x;
-#endif
   for (std::size_t p = 0; p < w.panels(); ++p)
     for_columns<kTogether>(n, 0, [&]<int C>(std::integral_constant<int, C>, std::size_t j) {
       std::int32_t sums[C][kRows];
