@@ -3,13 +3,19 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <cstdlib>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
 #include "dynet-like/base/random.h"
 #include "dynet-like/compat/print.h"
+#include "dynet-like/graph/observer.h"
+#include "dynet-like/profile/profiler.h"
 
 namespace dynet {
 namespace {
@@ -21,6 +27,26 @@ struct Process {
   std::atomic<bool> initialized = false;
 };
 Process process;
+
+// Written at the end of the program, by `cleanup` or by the destructor.
+struct Profile {
+  std::unique_ptr<ProfiledRun> run;
+  void write() {
+    const std::unique_ptr<ProfiledRun> written = std::move(run);
+    try {
+      if (written) written->write();
+    } catch (const std::exception& e) {
+      print_to_standard_error(std::string(e.what()) + '\n');
+    }
+  }
+  ~Profile() { write(); }
+};
+Profile profile;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value ? value : "";
+}
 
 std::uint64_t draw(std::uint64_t kind, std::atomic<std::uint64_t>& count) {
   return mix_bits(mix_bits(process.seed + kind) + ++count);
@@ -138,6 +164,8 @@ std::mt19937* rndeng = new std::mt19937;  // a program may delete and replace it
 int autobatch_flag = 0;
 int profiling_flag = 0;
 
+Observer* process_observer() { return profile.run ? &profile.run->profiler() : nullptr; }
+
 const ProcessHooks* process_hooks() { return process.initialized ? &kHooks : nullptr; }
 
 DynetParams extract_dynet_params(int& argc, char**& argv, bool shared_parameters) {
@@ -168,6 +196,9 @@ DynetParams extract_dynet_params(int& argc, char**& argv, bool shared_parameters
 }
 
 void initialize(const DynetParams& params) {
+  const std::string table = variable("DYNET_PROFILE"), trace = variable("DYNET_TRACE");
+  if (!profile.run && !(table.empty() && trace.empty()))
+    profile.run = std::make_unique<ProfiledRun>(table, trace);
   if (!(params.weight_decay >= 0 && params.weight_decay < 1))
     throw ArgumentError("initialize: the weight decay must be in [0, 1), got " +
                         std::to_string(params.weight_decay));
@@ -186,6 +217,7 @@ void initialize(int& argc, char**& argv, bool shared_parameters) {
 }
 
 void cleanup() {
+  profile.write();
   process.initialized = false;
   process.weight_decay = 0;
   process.device = &kCpu;

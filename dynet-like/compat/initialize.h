@@ -46,6 +46,8 @@ DynetParams extract_dynet_params(int& argc, char**& argv, bool shared_parameters
 /// Sets the process's seed, weight decay and `default_device`, for collections and graphs that are
 /// created later; `set_device` selects another device for a graph. May be called again. Throws
 /// ArgumentError for missing devices; the message lists the existing ones.
+/// The environment variables DYNET_PROFILE and DYNET_TRACE name files for the profile of the
+/// program, which is written at its end or by `cleanup`, see Profiler.
 void initialize(const DynetParams& params);
 void initialize(int& argc, char**& argv, bool shared_parameters = false);
 /// Restores the state before `initialize`.

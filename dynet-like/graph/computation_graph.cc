@@ -35,6 +35,7 @@ ComputationGraph::~ComputationGraph() { give_back_graph_state(state_); }
 
 const Tensor& ComputationGraph::forward(const Expression& e, SourceLocation at) {
   check_own(state_, e, "forward", at);
+  state_->ask("forward", at);
   state_->evaluator->invalidate();
   state_->evaluator->forward(e.i);
   return e.value(at);
@@ -67,6 +68,7 @@ void ComputationGraph::backward(const Expression& e, bool full, SourceLocation a
     throw ArgumentError(
         "backward: the graph is set to inference and keeps no values for it\n  at " + to_string(at),
         at);
+  s.ask("backward", at);
   s.evaluator->backward(e.i, full, e.result);
 }
 
@@ -166,6 +168,7 @@ void keep_bank(ComputationGraph& graph, const std::shared_ptr<ParameterStorageBa
 
 const Tensor& Expression::value(SourceLocation at) const {
   GraphState& s = live_state(*this, "value", at);
+  s.ask("value", at);
   s.evaluator->forward(i);
   try {
     return s.shown_values[GraphState::shown_key(i, result)] = {s.store.nodes[i].dim,

@@ -9,6 +9,7 @@
 
 namespace dynet {
 
+class GraphObserver;
 class Interrupt;
 
 /// Interface of a graph to the executor above it. See docs/design/graph.md for all interfaces
@@ -43,6 +44,8 @@ class Evaluator {
   /// Sets a check that may end a pass between two of its steps, or null. Computed values are kept,
   /// and so are, until `reset_gradient`, the gradients that backward has added to parameters.
   virtual void set_interrupt(Interrupt* interrupt) = 0;
+  /// Sets an observer of the passes, or null.
+  virtual void set_observer(GraphObserver* observer) = 0;
   /// Prepares a device for nodes with this device index, which has no nodes yet. Throws
   /// DeviceError.
   virtual void use(std::size_t index, Device* device) = 0;

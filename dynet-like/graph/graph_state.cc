@@ -117,10 +117,12 @@ void begin_graph(GraphState& state) {
   state.evaluator->set_gradient_buffer(std::nullopt);
   state.evaluator->set_inference(false);
   state.evaluator->set_interrupt(nullptr);
+  if (Observer* const observer = find_observer()) state.set_observer(observer->watch());
 }
 
 void give_back_graph_state(GraphState* state) noexcept {
   state->clear();
+  state->set_observer(nullptr);
   state->owner = nullptr;
   StatePool& p = pool();
   const std::lock_guard lock(p.mutex);

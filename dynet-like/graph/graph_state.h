@@ -10,6 +10,7 @@
 #include "dynet-like/graph/evaluator.h"
 #include "dynet-like/graph/node.h"
 #include "dynet-like/graph/node_kind_table.h"
+#include "dynet-like/graph/observer.h"
 #include "dynet-like/graph/shape_table.h"
 #include "dynet-like/shape/tensor.h"
 
@@ -26,6 +27,7 @@ struct GraphState {
   ShapeTable shapes;  // of its nodes
   NodeKindTable kinds;
   std::unique_ptr<Evaluator<float>> evaluator;
+  std::unique_ptr<GraphObserver> observer;  // or null
   ComputationGraph* owner = nullptr;
   std::uint64_t number = 0;       // of the current graph, see ComputationGraph::get_id
   std::uint64_t next_serial = 1;  // never decreases
@@ -95,7 +97,18 @@ struct GraphState {
   /// Frees the memory of nodes and of the evaluator, whose only device is the CPU afterwards. There
   /// must be no nodes.
   void release();
+  void set_observer(std::unique_ptr<GraphObserver> next) {
+    evaluator->set_observer(next.get());
+    observer = std::move(next);
+  }
+  /// Tells the observer that the user called a function which may compute.
+  void ask(const char* function, SourceLocation at) {
+    if (observer) [[unlikely]]
+      observer->ask(function, at);
+  }
   void clear() {
+    if (observer) [[unlikely]]
+      observer->clear(store, evaluator->statistics());
     note_memory();
     first_serial.store(next_serial, std::memory_order_relaxed);
     truncate(0, 0, 0);

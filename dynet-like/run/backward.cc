@@ -330,6 +330,7 @@ void BackwardPass<T>::run_step(const Step& step, const BatchPointers<T>& m, cons
     b.transposed = scratch.transposed.data();
   }
   Backend<T>& here = backend(b.ids[0]);
+  settings_.observe(form, b);
   if (transfer)
     receive_gradients(here, b, args[0], d_ins);
   else
@@ -378,6 +379,9 @@ template <class T>
 void BackwardPass<T>::scatter_rows(std::size_t count, const NodeId* ids, T* const* gradients,
                                    T* const* rows) {
   DeviceContext<T>& here = devices_.of(ids[0]);
+  if (settings_.observer) [[unlikely]]
+    settings_.observer->call(
+        {graph_, *graph_.nodes[ids[0]].form, ids, count, KernelCall::backward});
   ParameterStorageBase& table = *graph_.attr<LookupAttr>(graph_.nodes[ids[0]]).table;
   const std::size_t size = table.row_size();
   copies_.clear();

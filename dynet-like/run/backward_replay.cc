@@ -51,6 +51,7 @@ void BackwardPass<T>::replay(CapturedGradients<T>& c) {
         b.d_seconds = call.d_seconds;
         b.terms = call.terms;
         b.d_sums = call.d_sums;
+        settings_.observe(*call.form, b);
         here.backend.backward(*call.form, b);
         break;
       }

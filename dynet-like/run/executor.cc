@@ -26,13 +26,20 @@ template <class T>
 void Executor<T>::forward(NodeId last) {
   const NodeId begin = evaluated();
   if (last < begin) return;
+  const Observed observed(settings_.observer, Activity::forward, graph_);
   devices_.begin_pass();
   planner_.start(begin, last + 1, window_sizes());
   settings_.frees = settings_.inference && planner_.cuts();
   while (evaluated() <= last) {
-    run(planner_.plan(evaluated()));
+    run(plan_next());
     if (settings_.frees && evaluated() <= last) forward_.free_window(begin, last);
   }
+}
+
+template <class T>
+const Plan& Executor<T>::plan_next() {
+  const Observed observed(settings_.observer, Activity::plan, graph_);
+  return planner_.plan(evaluated());
 }
 
 // In training, windows keep values in the CPU's caches. A device has no cache that holds a window,
@@ -49,6 +56,7 @@ const WindowSizes* Executor<T>::window_sizes() const {
 template <class T>
 void Executor<T>::backward(NodeId loss, bool full, std::uint32_t result) {
   forward(loss);
+  const Observed observed(settings_.observer, Activity::backward, graph_);
   backward_.run(loss, full, result);
 }
 

@@ -77,6 +77,7 @@ class Executor final : public Evaluator<T> {
   }
   void set_check_validity(bool check) override { settings_.check = check; }
   void set_interrupt(Interrupt* interrupt) override { settings_.interrupt = interrupt; }
+  void set_observer(GraphObserver* observer) override { settings_.observer = observer; }
   void set_gradient_buffer(std::optional<unsigned> number) override { settings_.buffer = number; }
   /// Forward only: values that only backward needs are not kept, and the memory of a large graph is
   /// used again window by window. Switched off after values were computed, it drops all values.
@@ -96,6 +97,7 @@ class Executor final : public Evaluator<T> {
   ParameterAccess<T>& parameters() { return devices_.contexts()[0]->parameters; }
 
  private:
+  const Plan& plan_next();
   const WindowSizes* window_sizes() const;
   T* on_host(NodeId id, T* numbers, bool shared);
 

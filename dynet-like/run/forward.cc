@@ -169,12 +169,13 @@ void ForwardPass<T>::run_step(const Step& step, const BatchPointers<T>& m, const
   settings_.check_interrupt();
   const std::size_t count = step.count;
   const OpForm& form = *graph_.nodes[ids[0]].form;
-  if (form.kind == Kind::compute)
-    devices_.of(ids[0]).backend.forward(
-        form, Batch<T>{graph_, ids, count, m.arity, m.outs, m.ins, m.auxs, settings_.run,
-                       step.terms, step.accumulates});
-  else if (form.kind == Kind::transfer)
-    run_transfer(step, m, ids);
+  if (form.kind == Kind::compute || form.kind == Kind::transfer) {
+    const Batch<T> b{graph_, ids,    count,         m.arity,    m.outs,
+                     m.ins,  m.auxs, settings_.run, step.terms, step.accumulates};
+    settings_.observe(form, b);
+    form.kind == Kind::compute ? devices_.of(ids[0]).backend.forward(form, b)
+                               : run_transfer(step, m, ids);
+  }
   if (settings_.check && (step.terms.complete() || !form.sums)) [[unlikely]]
     for (std::size_t i = 0; i < count; ++i) check_value(graph_, devices_, r_, ids[i]);
 }
@@ -513,8 +514,10 @@ void ForwardPass<T>::replay(const Plan& plan, const RecordedRun& run, const Capt
     if (form.kind != Kind::compute) continue;
     settings_.check_interrupt();
     const BatchPointers<T>& m = c.memory[s];
-    here.forward(form, Batch<T>{graph_, ids, step.count, m.arity, m.outs, m.ins, m.auxs,
-                                settings_.run, step.terms, step.accumulates});
+    const Batch<T> b{graph_, ids,    step.count,    m.arity,    m.outs,
+                     m.ins,  m.auxs, settings_.run, step.terms, step.accumulates};
+    settings_.observe(form, b);
+    here.forward(form, b);
   }
   ++captures_.forward_replays;
 }

@@ -229,6 +229,7 @@ void BackwardPass<T>::sum_range(std::span<UseRange> uses) {
   b.end = operand + 1;
   b.terms = Terms{0};
   if (graph_.nodes[live[0]].form->sums) b.d_sums = d_outs;
+  settings_.observe(*graph_.nodes[live[0]].form, b);
   backend(uses[0].shared).backward(*graph_.nodes[live[0]].form, b);
   if (captures_to_) [[unlikely]]
     capture_call(*graph_.nodes[live[0]].form, b, false, scratch.args.data());

@@ -8,6 +8,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/base/process.h"
+#include "dynet-like/graph/observer.h"
 #include "dynet-like/param/storage.h"
 #include "dynet-like/train/update.h"
 
@@ -20,6 +21,19 @@ std::size_t find_bad(const float* g, std::size_t n) {
     if (!std::isfinite(g[i])) return i;
   return n;
 }
+
+// Tells the observer of the process of an update.
+struct ObservedUpdate {
+  Observer* const observer = find_observer();
+  ObservedUpdate() {
+    if (observer) observer->begin_update();
+  }
+  ~ObservedUpdate() {
+    if (observer) observer->end_update();
+  }
+  ObservedUpdate(const ObservedUpdate&) = delete;
+  ObservedUpdate& operator=(const ObservedUpdate&) = delete;
+};
 
 }  // namespace
 
@@ -103,6 +117,7 @@ bool Trainer::update(const std::vector<Parameter>& parameters,
 bool Trainer::update_chosen(const ParameterFilter& chosen, const ParameterFilter& dropped,
                             real scale) {
   need_weights("update");
+  const ObservedUpdate observed;
   if (!std::isfinite(scale))
     throw ArgumentError("Trainer: gradients cannot count " + std::to_string(scale) + " times");
   need_finite("Trainer", "learning_rate", learning_rate);

@@ -29,6 +29,7 @@ from .decoding import SampledSequence as SampledSequence
 from .decoding import extend_vocabulary as extend_vocabulary
 from .operation import Operation as Operation
 from .operation import custom_operation as custom_operation
+from .profiling import profile_by_environment as _profile_by_environment
 from .saving import load as load
 from .saving import load_generator as load_generator
 from .saving import save as save
@@ -46,3 +47,4 @@ from .tensor import Tensor as Tensor
 __version__: str = getattr(_core, "__version__")
 _register()
 init()
+_profile_by_environment()

@@ -118,6 +118,7 @@ void bind_collections(nb::module_& m, nb::class_<ParameterCollection>& collectio
 void bind_initializers(nb::module_& m);
 void bind_trainers(nb::module_& m);
 void bind_batch_trainer(nb::module_& m);
+void bind_profiler(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_checks(nb::module_& m);
 void bind_custom_operation(nb::module_& m);

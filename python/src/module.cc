@@ -29,6 +29,7 @@ NB_MODULE(_core, m) {
   bind_collections(m, collection);
   bind_trainers(m);
   bind_batch_trainer(m);
+  bind_profiler(m);
   bind_files(m);
   bind_checks(m);
   bind_custom_operation(m);

@@ -1,6 +1,7 @@
 // The programs in programs/ do what they would with DyNet.
 
 #include <cmath>
+#include <cstdlib>
 
 #include "tests/examples/program.h"
 
@@ -52,6 +53,17 @@ TEST_CASE("exclusive or, with what DyNet prints") {
   CHECK(number_behind(result, "E = ") < 0.01);
   CHECK(contains(result.err, "digraph"));
   CHECK(contains(result.err, "[lr=0.1 clips=0 updates=4] E = "));
+}
+
+TEST_CASE("a program is profiled without a change to it") {
+  const TemporaryFolder folder;
+  setenv("DYNET_PROFILE", folder.path("table").c_str(), 1);
+  setenv("DYNET_TRACE", folder.path("trace").c_str(), 1);
+  run(folder, "xor");
+  unsetenv("DYNET_PROFILE");
+  unsetenv("DYNET_TRACE");
+  CHECK(contains(read_file(folder.path("table")), "20 updates after the first 5: "));
+  CHECK(contains(read_file(folder.path("trace")), "squared_distance gradient"));
 }
 
 TEST_CASE("a seed on the command line gives the same numbers again, another gives others") {

@@ -12,6 +12,7 @@ import sources
 RANKS = {
     "base": 0, "shape": 1, "param": 2, "graph": 3, "attributes": 4, "ops": 5, "plan": 6, "run": 7,
     "train": 8, "layers": 8, "structures": 8, "io": 8, "distributed": 8, "serve": 8, "c": 9, "compat": 9,
+    "profile": 9,
 }  # fmt: skip
 # Files of a family in dynet-like/structures have the rank of the module that would hold them otherwise.
 FAMILY_FILES = {"shape": "shape", "attributes": "attributes", "op": "ops"}

@@ -14,6 +14,7 @@
 #include "tools/program/descriptor.h"
 #include "tools/program/errors.h"
 #include "tools/program/new_files.h"
+#include "tools/program/profile.h"
 #include "tools/program/stop_signals.h"
 
 namespace program {
@@ -84,7 +85,9 @@ class StandardOutput {
 
 int act(const std::function<int()>& action) {
   StandardOutput output;
+  profile_by_environment();
   const int status = action();
+  write_profile();
   output.finish();
   return status;
 }

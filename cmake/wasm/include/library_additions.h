@@ -1,5 +1,5 @@
-// Included before each source: what dynet-like uses of C++20's library and libc++ 13, that of Debian 12's Emscripten,
-// lacks. Later versions have all but numbers with a point.
+// Included before each source: what dynet-like uses of C++20's library and libc++ 13, that of
+// Debian 12's Emscripten, lacks. Later versions have all but numbers with a point.
 #pragma once
 
 #if __cplusplus >= 202002L  // not the checks of CMake
@@ -42,9 +42,10 @@ template <class Number, class = enable_if_t<is_floating_point_v<Number>>>
 from_chars_result from_chars(const char* begin, const char* end, Number& x) {
   const string text(begin, end);
   char* last = nullptr;
-  const Number read =
-      is_same_v<Number, float> ? strtof(text.c_str(), &last) : static_cast<Number>(strtod(text.c_str(), &last));
-  if (last == text.c_str() || text[0] == '+' || text[0] == ' ') return {begin, errc::invalid_argument};
+  const Number read = is_same_v<Number, float> ? strtof(text.c_str(), &last)
+                                               : static_cast<Number>(strtod(text.c_str(), &last));
+  if (last == text.c_str() || text[0] == '+' || text[0] == ' ')
+    return {begin, errc::invalid_argument};
   x = read;
   return {begin + (last - text.c_str()), errc()};
 }

@@ -51,11 +51,11 @@ std::size_t segment_tables(const GraphStore& graph, const Node& n) {
   return SegmentTables{dim(1).rows(), dim(0).cols()}.size(Tables) * dim(0).bd;
 }
 
-constexpr Ragged kAnyLength{.rows = 0, .cols = Ragged::operand(0)};
+constexpr Ragged kAnyColumns{.rows = 0, .cols = Ragged::operand(0)};
 
 constexpr OpForm semi_chain(const char* name, Dim (*shape)(const Operands&), AuxRule aux,
                             Forward forward, Backward backward, const cuda::Kernels* on_cuda,
-                            Ragged ragged = kAnyLength, Reads reads = Reads::inputs) {
+                            Ragged ragged = kAnyColumns, Reads reads = Reads::inputs) {
   return {.name = name,
           .shape = shape,
           .batch = BatchRule::sequences(ragged),
@@ -73,7 +73,7 @@ const OpForm kSemiLogPartition =
 const OpForm kSemiLogProb = semi_chain("semi_crf_log_prob", known_segments, segment_tables<4>,
                                        DYNET_FORWARD(cpu::SemiCrfLogProb::forward),
                                        DYNET_BACKWARD(cpu::SemiCrfLogProb::backward),
-                                       &cuda::kSemiCrfLogProb, kAnyLength, Reads::both);
+                                       &cuda::kSemiCrfLogProb, kAnyColumns, Reads::both);
 const OpForm kSemiMarginals = semi_chain(
     "semi_crf_marginals", segment_marginals, segment_tables<8>,
     DYNET_FORWARD(cpu::SemiCrfMarginals::forward), DYNET_BACKWARD(cpu::SemiCrfMarginals::backward),

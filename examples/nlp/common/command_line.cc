@@ -6,6 +6,7 @@
 #include "examples/nlp/common/text.h"
 #include "tools/program/arguments.h"
 #include "tools/program/help.h"
+#include "tools/program/profile.h"
 #include "tools/program/run.h"
 
 namespace nlp {
@@ -32,6 +33,13 @@ void add_device(CLI::App& app, dynet::Device*& device) {
 void add_threads(CLI::App& app, unsigned& threads) {
   app.add_option("--threads", threads, "Compute on so many threads; the results are the same")
       ->transform(InRange(1, 1024));
+}
+
+void add_profile(CLI::App& app) {
+  app.add_option_function<std::string>(
+         "--profile", program::profile_to,
+         "Write a table of where the time goes to this file, see docs/profiling.md")
+      ->type_name("FILE");
 }
 
 CommandLine::CommandLine(std::string name, const std::string& description)

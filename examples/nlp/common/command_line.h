@@ -34,6 +34,9 @@ void add_device(CLI::App& app, dynet::Device*& device);
 /// Adds --threads.
 void add_threads(CLI::App& app, unsigned& threads);
 
+/// Adds --profile, which takes effect at once.
+void add_profile(CLI::App& app);
+
 /// Command line `name command --option value ...`, run by program::run.
 class CommandLine {
  public:

@@ -23,6 +23,7 @@ class ModelCommand : public Command {
     app.add_option("--model,-m", saved_.model, "A model file")->required();
     add_device(app, saved_.device);
     add_threads(app, saved_.threads);
+    add_profile(app);
     begin_group(app, kModelOptions);
     app.add_flag("--allow-not-finite", saved_.allow_not_finite,
                  "Use a model even if some of its weights are infinite or no numbers");

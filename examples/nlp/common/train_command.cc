@@ -37,6 +37,7 @@ void TrainCommand::add_options(CLI::App& app) {
       ->transform(InRange(0.0, 1e9));
   add_device(app, device);
   add_threads(app, threads);
+  add_profile(app);
 
   begin_group(app, kOutputOptions);
   app.add_option("--model,-m", model,

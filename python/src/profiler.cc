@@ -1,0 +1,86 @@
+#include "dynet-like/profile/profiler.h"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include <atomic>
+#include <memory>
+
+#include "bindings.h"
+#include "dynet-like/graph/observer.h"
+
+namespace dynet::python {
+namespace {
+
+using namespace nb::literals;
+
+std::atomic<Profiler*>& active() {
+  static auto& profiler = *new std::atomic<Profiler*>(nullptr);
+  return profiler;
+}
+
+// Keeps the last profiler, which other threads may still be telling something.
+std::shared_ptr<Profiler>& last() {
+  static auto& profiler = *new std::shared_ptr<Profiler>;
+  return profiler;
+}
+
+std::shared_ptr<Profiler> enter(const std::shared_ptr<Profiler>& profiler) {
+  if (profiler->is_complete())
+    throw ArgumentError("Profiler: was used already, make another one", here());
+  if (active() != nullptr) throw ArgumentError("Profiler: another one is recording", here());
+  active() = profiler.get();
+  last() = profiler;
+  profiler->watch(*current());
+  return profiler;
+}
+
+void leave(Profiler& profiler) {
+  profiler.stop();
+  if (active() == &profiler) active() = nullptr;
+}
+
+}  // namespace
+
+void bind_profiler(nb::module_& m) {
+  nb::class_<Profiler>(
+      m, "Profiler",
+      "Records where the time goes: what was batched and what not, in a table and a timeline.\n\n"
+      "    with dy.Profiler() as profiler:\n"
+      "        train()\n"
+      "    print(profiler.table())\n"
+      "    profiler.write_trace(\"run.json.gz\")  # for https://ui.perfetto.dev\n\n"
+      "All graphs that are made within the block are watched, of all threads. Recorded are the "
+      "first\n"
+      "`record` updates after `skip` others, which are dropped if there are more; where no trainer "
+      "is\n"
+      "used, graphs count.")
+      .def(
+          "__init__",
+          [](Profiler* self, unsigned skip, unsigned record, std::size_t most_calls) {
+            new (self) Profiler({skip, record, most_calls});
+          },
+          "skip"_a = 5, "record"_a = 20, "most_calls"_a = ProfileSchedule().most_calls)
+      .def("__enter__", &enter)
+      .def(
+          "__exit__", [](Profiler& p, const nb::args&) { leave(p); },
+          nb::sig("def __exit__(self, *args: object) -> None"))
+      .def("step", &Profiler::step, "Ends an update, where no trainer does.")
+      .def("add_samples", &Profiler::add_samples, "n"_a, "Counts training samples, for the table.")
+      .def("is_complete", &Profiler::is_complete, "Whether all updates were recorded.")
+      .def("table", &Profiler::table, nb::call_guard<nb::gil_scoped_release>(),
+           "Times by operation and line, what was not batched and why, what was read too early.")
+      .def("write_table", &Profiler::write_table, "path"_a,
+           nb::call_guard<nb::gil_scoped_release>(), "Writes the table to a file.")
+      .def("write_trace", &Profiler::write_trace, "path"_a,
+           nb::call_guard<nb::gil_scoped_release>(),
+           "Writes the timeline in Chrome's trace format, compressed if the name ends in `.gz`.");
+}
+
+}  // namespace dynet::python
+
+namespace dynet {
+
+Observer* process_observer() { return python::active(); }
+
+}  // namespace dynet
