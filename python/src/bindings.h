@@ -119,6 +119,7 @@ void bind_initializers(nb::module_& m);
 void bind_trainers(nb::module_& m);
 void bind_batch_trainer(nb::module_& m);
 void bind_profiler(nb::module_& m);
+void bind_tensorboard(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_checks(nb::module_& m);
 void bind_custom_operation(nb::module_& m);

@@ -14,6 +14,7 @@
 #include "dynet-like/base/random.h"
 #include "dynet-like/base/workers.h"
 #include "dynet-like/graph/graph_state.h"
+#include "dynet-like/profile/picture.h"
 #include "operations.h"
 
 // Functions of the interpreter that loads this module, outside the stable ABI.
@@ -312,10 +313,15 @@ void bind_class(nb::module_& m) {
              return "<graph " + std::to_string(g->get_id()) + " of " + std::to_string(g->size()) +
                     " nodes>";
            })
-      .def("_repr_svg_", [](Graph& g) {
-        return nb::module_::import_("dynet.drawing")
-            .attr("svg")(g->ComputationGraph::print_graphviz());
-      });
+      .def(
+          "svg",
+          [](Graph& g, std::size_t most_boxes, bool values) {
+            return graph_svg(*g, {most_boxes, values});
+          },
+          "most_boxes"_a = PictureSettings().most_boxes, "values"_a = false,
+          "The graph as an SVG picture; nodes of one batch have one colour. With more nodes than\n"
+          "`most_boxes` it is folded: a box for each batch, or for each operation and line.")
+      .def("_repr_svg_", [](Graph& g) { return graph_svg(*g); });
   bind_runs(graph);
 }
 

@@ -30,6 +30,7 @@ NB_MODULE(_core, m) {
   bind_trainers(m);
   bind_batch_trainer(m);
   bind_profiler(m);
+  bind_tensorboard(m);
   bind_files(m);
   bind_checks(m);
   bind_custom_operation(m);

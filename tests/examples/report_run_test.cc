@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -185,6 +186,23 @@ TEST_CASE("Report: the gradient is as large in a small batch as in a large one")
     CHECK(clipped("20", std::to_string(below)) == 1);
     CHECK(clipped("20", std::to_string(above)) == 0);
   });
+}
+
+TEST_CASE("Report: --tensorboard writes a file for each part of a run") {
+  const Desk desk(any_program("tagger"));
+  desk.must("EPOCHS=1 train --model model --dev data --tensorboard board");
+  desk.must("EPOCHS=2 train --model model --dev data --test data --tensorboard board --resume");
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(desk.path("board")))
+    files.push_back(read_file(entry.path().string()));
+  REQUIRE(files.size() == 2);
+  for (const std::string& file : files) {
+    CHECK(contains(file, "brain.Event:2"));
+    CHECK(contains(file, "loss/train"));
+    CHECK(contains(file, "/dev"));
+    CHECK(contains(file, "lstm"));  // parameters
+  }
+  CHECK(contains(files[0] + files[1], "/final test"));
 }
 
 }  // namespace report_run_test

@@ -212,7 +212,8 @@ TEST_CASE("a profile names what was read before its graph was complete") {
   CHECK(contains(found, ":" + std::to_string(read) + ": 63 times before"));
   CHECK(contains(found, "cost 252 of "));  // input, exp, tanh, squared_norm
   CHECK(contains(losses(false, false), "Read too early: nothing"));
-  // A node that needs an earlier value could not have waited: only the first request is independent.
+  // A node that needs an earlier value could not have waited: only the first request is
+  // independent.
   CHECK(contains(losses(true, true), "Read too early: nothing"));
 }
 

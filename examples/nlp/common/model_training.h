@@ -87,7 +87,7 @@ class ModelTraining : public Training {
   /// Trains, prints the scores of the best model, and the path of its file.
   void run(std::ostream& out) {
     if (command_.world->size() > 1) dynet::require_same(*command_.world, facts());
-    RunReport report(command_, Model::kProgram, settings(), now_.state.epoch);
+    RunReport report(command_, Model::kProgram, settings(), now_.state.epoch, &model_.parameters());
     print_run(out);
     run_epochs(*this, now_.state, command_, out, &report);
     // Other processes get the weights, since they may not see the file.

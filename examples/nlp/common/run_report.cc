@@ -7,6 +7,7 @@
 #include <fstream>
 #include <optional>
 
+#include "dynet-like/param/parameters.h"
 #include "examples/nlp/common/files.h"
 #include "examples/nlp/common/json.h"
 #include "tools/program/files.h"
@@ -39,7 +40,13 @@ void write_line(std::streambuf& out, const Json& object) {
 }  // namespace
 
 RunReport::RunReport(const RunOptions& run, const std::string& program,
-                     const OptionValues& settings, unsigned finished) {
+                     const OptionValues& settings, unsigned finished,
+                     const dynet::ParameterCollection* parameters)
+    : parameters_(parameters), epochs_(finished) {
+  if (!run.tensorboard.empty())
+    board_ = std::make_unique<dynet::TensorBoardWriter>(
+        run.tensorboard,
+        run.resume ? std::optional<std::int64_t>(finished + std::int64_t{1}) : std::nullopt);
   if (run.report.empty()) return;
   const std::optional<int> descriptor = program::descriptor_of(run.report);
   const bool continued = run.resume && std::filesystem::is_regular_file(run.report);
@@ -66,6 +73,15 @@ RunReport::RunReport(const RunOptions& run, const std::string& program,
 }
 
 void RunReport::epoch(const EpochReport& epoch) {
+  epochs_ = epoch.epoch;
+  if (board_) {
+    board_->add_scalar("loss/train", epoch.loss, epochs_);
+    for (const Figure& f : epoch.dev) board_->add_scalar(f.name + "/dev", f.model, epochs_);
+    board_->add_scalar("run/clipped", epoch.clipped, epochs_);
+    board_->add_scalar("run/per second", epoch.per_second, epochs_);
+    if (parameters_) board_->add_parameters(*parameters_, epochs_);
+    board_->flush();
+  }
   if (!out_) return;
   Json line = {{"line", "epoch"},
                {"epoch", epoch.epoch},
@@ -80,6 +96,10 @@ void RunReport::epoch(const EpochReport& epoch) {
 }
 
 void RunReport::scores(const std::string& data, const Figures& figures) {
+  if (board_) {
+    for (const Figure& f : figures) board_->add_scalar(f.name + "/final " + data, f.model, epochs_);
+    board_->flush();
+  }
   if (!out_) return;
   write_line(*out_, {{"line", "scores"},
                      {"data", data},

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "dynet-like/profile/tensorboard.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/training.h"
 #include "tools/program/descriptor.h"
@@ -22,13 +23,16 @@ struct EpochReport {
 };
 
 /// The file of --report: one JSON object per line, flushed immediately: the settings, each epoch,
-/// and the final scores. A resumed run appends to it. Throws program::OutputError.
+/// and the final scores. A resumed run appends to it. The folder of --tensorboard gets the numbers
+/// of epochs and scores, and histograms of the parameters. Throws program::OutputError and
+/// dynet::FileError.
 class RunReport {
  public:
   /// Opens the file, if the run has one, and writes the options of the run and these settings. A
   /// resumed run with `finished` epochs first drops the lines of later epochs, which it repeats.
+  /// Histograms are of `parameters`, if given.
   RunReport(const RunOptions& run, const std::string& program, const OptionValues& settings,
-            unsigned finished = 0);
+            unsigned finished = 0, const dynet::ParameterCollection* parameters = nullptr);
 
   void epoch(const EpochReport& epoch);
   void scores(const std::string& data, const Figures& figures);
@@ -38,6 +42,9 @@ class RunReport {
 
  private:
   std::unique_ptr<program::DescriptorBuffer> out_;
+  std::unique_ptr<dynet::TensorBoardWriter> board_;
+  const dynet::ParameterCollection* const parameters_;  // or null
+  unsigned epochs_;                                     // finished ones
 };
 
 }  // namespace nlp

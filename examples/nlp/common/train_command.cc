@@ -45,6 +45,9 @@ void TrainCommand::add_options(CLI::App& app) {
       ->required();
   app.add_option("--report", report,
                  "File for settings, epochs and scores as JSON, one object a line");
+  app.add_option("--tensorboard", tensorboard,
+                 "Folder for curves and histograms that TensorBoard shows")
+      ->type_name("DIR");
   CLI::Option* const resuming =
       app.add_flag("--resume", resume, "Go on with the run that MODEL.checkpoint holds");
   app.add_flag("--force", force,
@@ -73,6 +76,7 @@ void TrainCommand::start() {
   } else {
     silence = std::make_unique<Silence>();
     report.clear();
+    tensorboard.clear();
   }
   dynet::guarded(*world, [&] {
     try {

@@ -69,6 +69,7 @@ struct RunOptions {
   TextOptions text;              ///< format of the texts
   std::string model;             ///< path of the best model
   std::string report;            ///< path of JSON lines, see RunReport; may be empty
+  std::string tensorboard;       ///< folder for TensorBoard, see RunReport; may be empty
   std::string init;              ///< path of an initial model; may be empty
   bool resume = false;           ///< continue the run of the checkpoint
   bool force = false;            ///< replace an existing model and checkpoint

@@ -1,13 +1,15 @@
-#include "dynet-like/profile/profiler.h"
-
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <atomic>
 #include <memory>
 
 #include "bindings.h"
 #include "dynet-like/graph/observer.h"
+#include "dynet-like/profile/profiler.h"
+#include "dynet-like/profile/tensorboard.h"
 
 namespace dynet::python {
 namespace {
@@ -75,6 +77,43 @@ void bind_profiler(nb::module_& m) {
       .def("write_trace", &Profiler::write_trace, "path"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "Writes the timeline in Chrome's trace format, compressed if the name ends in `.gz`.");
+}
+
+void bind_tensorboard(nb::module_& m) {
+  nb::class_<TensorBoardWriter>(
+      m, "TensorBoardWriter",
+      "Writes training curves and histograms for TensorBoard into a folder, which is made.\n\n"
+      "    with dy.TensorBoardWriter(\"runs/1\") as board:\n"
+      "        board.add_scalar(\"loss/train\", loss, update)\n"
+      "        board.add_parameters(pc, epoch)\n\n"
+      "`resumed_at` is the first step of a run that goes on: later steps of earlier files are not\n"
+      "shown. Records are written at least every 30 seconds and at the end of the block.")
+      .def(
+          "__init__",
+          [](TensorBoardWriter* self, const std::string& folder,
+             std::optional<std::int64_t> resumed_at) {
+            new (self) TensorBoardWriter(folder, resumed_at);
+          },
+          "folder"_a, "resumed_at"_a = nb::none())
+      .def("add_scalar", &TensorBoardWriter::add_scalar, "tag"_a, "value"_a, "step"_a,
+           "Adds a point to the curve `tag`, such as \"loss/dev\".")
+      .def(
+          "add_histogram",
+          [](TensorBoardWriter& self, const std::string& tag, const std::vector<float>& numbers,
+             std::int64_t step) { self.add_histogram(tag, numbers, step); },
+          "tag"_a, "numbers"_a, "step"_a,
+          "Adds a histogram of numbers, without those that are not finite.")
+      .def("add_parameters", &TensorBoardWriter::add_parameters, "model"_a, "step"_a,
+           "Adds a histogram of the values of each parameter and table.")
+      .def("add_gradients", &TensorBoardWriter::add_gradients, "model"_a, "step"_a,
+           "Adds a histogram of each gradient. Call it between `backward` and `update`.")
+      .def("flush", &TensorBoardWriter::flush, "Writes everything.")
+      .def(
+          "__enter__", [](TensorBoardWriter& self) -> TensorBoardWriter& { return self; },
+          nb::rv_policy::reference)
+      .def(
+          "__exit__", [](TensorBoardWriter& self, const nb::args&) { self.flush(); },
+          nb::sig("def __exit__(self, *args: object) -> None"));
 }
 
 }  // namespace dynet::python
