@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "dynet-like/graph/parameter_nodes.h"
 #include "dynet-like/param/storage.h"
@@ -75,8 +76,8 @@ void add_early(const std::vector<BatchedCall>& calls, const std::vector<BatchedR
   struct Key {
     std::uint32_t line;
     ProfiledKey key;
-    auto operator<=>(const Key& other) const {
-      return std::tie(line, key.kind, key.shared) <=>
+    bool operator<(const Key& other) const {
+      return std::tie(line, key.kind, key.shared) <
              std::tie(other.line, other.key.kind, other.key.shared);
     }
   };

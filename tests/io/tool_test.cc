@@ -91,6 +91,29 @@ TEST_CASE("a model file is shown with all that is in it") {
   CHECK(tool.says("the file was damaged"));
 }
 
+TEST_CASE("arrays are shown with a histogram and with rows of tables that are dead") {
+  Tool tool;
+  ParameterCollection pc;
+  Parameter w = pc.add_parameters({40}, "w");
+  std::vector<float> values(40, 1.0f);  // 16 bars from 0 to 4: half at 1, some at the ends
+  for (unsigned k = 0; k < 10; ++k) values[k] = 4;
+  values[10] = 0;
+  w.set_value(values);
+  LookupParameter table = pc.add_lookup_parameters(20, {2}, "t");
+  for (const unsigned row : {3u, 7u}) table.initialize(row, {0, 0});
+  save(tool.folder / "m", pc);
+  CHECK(tool("inspect m") == 0);
+  INFO(tool.output);
+  CHECK(tool.says("from 0 to 4  [▁   █          ▃]\n"));
+  CHECK(tool.says("rows of zeros 2 of 20"));
+  w.set_value(std::vector<float>(40, 2.0f));
+  save(tool.folder / "n", pc);
+  CHECK(tool("inspect n") == 0);
+  CHECK(tool.says("from 2 to 2\n"));  // nothing to draw
+  CHECK(tool("diff n m") == 1);
+  CHECK(tool.says("w differs in 40 of 40 values, by 2 at most, moved by "));
+}
+
 TEST_CASE("differences of two files are printed") {
   Tool tool;
   const std::string bad = "x\n\x1b[2J", shown = "x\\n\\u{1b}[2J";
@@ -121,7 +144,7 @@ TEST_CASE("differences of two files are printed") {
   CHECK(said(other).find("x is F32 [3] and F32 [3,1]\n") == 0);
   other = x;
   other.bytes.replace(0, 4, std::string("\0\0\x80\x3f", 4));
-  CHECK(said(other).find("x differs in 1 of 3 values, by 1 at most\n") == 0);
+  CHECK(said(other).find("x differs in 1 of 3 values, by 1 at most, moved by ") == 0);
 }
 
 TEST_CASE("word vectors are converted") {

@@ -1,6 +1,7 @@
 #include "tools/cli/inspect.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -25,11 +26,41 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
 
 bool is_float(NamedTensor::Type type) { return type <= NamedTensor::Type::BF16; }
 
+// Bars of a histogram from the smallest to the largest number; the fullest bar has full height.
+std::string histogram(const std::vector<float>& numbers, double least, double most) {
+  constexpr std::size_t kBars = 16;
+  constexpr std::array<const char*, 9> kHeights = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  std::array<std::size_t, kBars> counts{};
+  for (const float x : numbers)
+    if (std::isfinite(x))
+      ++counts[std::min(kBars - 1, static_cast<std::size_t>((x - least) / (most - least) * kBars))];
+  const std::size_t fullest = *std::max_element(counts.begin(), counts.end());
+  std::string bars;
+  for (const std::size_t n : counts)
+    bars += kHeights[(n * (kHeights.size() - 1) + fullest - 1) / fullest];
+  return bars;
+}
+
+// Rows of a table without a number other than zero: never trained from zero, or cut to it.
+std::size_t dead_rows(const NamedTensor& t, const std::vector<float>& numbers) {
+  const std::size_t rows = t.shape.empty() ? 0 : t.shape[0];
+  if (!t.is_table || rows == 0) return 0;
+  const std::size_t size = numbers.size() / rows;
+  std::size_t dead = 0;
+  for (std::size_t r = 0; r < rows; ++r)
+    dead += std::all_of(numbers.begin() + static_cast<std::ptrdiff_t>(r * size),
+                        numbers.begin() + static_cast<std::ptrdiff_t>((r + 1) * size),
+                        [](float x) { return x == 0; });
+  return dead;
+}
+
 void print_values(const NamedTensor& t, std::ostream& out) {
   if (!is_float(t.type)) return;
+  constexpr std::size_t kFew = 16;  // without a histogram
   double squares = 0, least = std::numeric_limits<double>::infinity(), most = -least;
   std::size_t bad = 0;
-  for (const float x : to_floats(t)) {
+  const std::vector<float> numbers = to_floats(t);
+  for (const float x : numbers) {
     if (!std::isfinite(x)) {
       ++bad;
       continue;
@@ -41,6 +72,9 @@ void print_values(const NamedTensor& t, std::ostream& out) {
   out << "  norm " << std::sqrt(squares);
   if (least <= most) out << "  from " << least << " to " << most;
   if (bad > 0) out << "  not finite " << bad;
+  if (const std::size_t dead = dead_rows(t, numbers); dead > 0)
+    out << "  rows of zeros " << dead << " of " << t.shape[0];
+  if (numbers.size() > kFew && least < most) out << "  [" << histogram(numbers, least, most) << ']';
 }
 
 // Prints each line of an untrusted text.
@@ -132,14 +166,18 @@ std::size_t print_differences(const TensorsOfFile& a, const TensorsOfFile& b, st
       out << printable(t.name) << " differs";
       if (is_float(t.type)) {
         const std::vector<float> x = to_floats(t), y = to_floats(u);
-        double most = 0;
+        double most = 0, moved = 0, norm = 0;
         std::size_t values = 0;
         for (std::size_t i = 0; i < x.size(); ++i) {
           values += x[i] != y[i];
           const double d = std::abs(static_cast<double>(x[i]) - y[i]);
           if (d > most) most = d;
+          moved += d * d;
+          norm += static_cast<double>(x[i]) * x[i];
         }
         out << " in " << values << " of " << x.size() << " values, by " << most << " at most";
+        if (norm > 0 && std::isfinite(moved) && std::isfinite(norm))
+          out << ", moved by " << std::sqrt(moved / norm) * 100 << " % of its norm";
       }
       out << '\n';
     } else {

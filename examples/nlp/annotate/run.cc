@@ -29,7 +29,8 @@ class Run : public LinesCommand<Model> {
     add_output(app, "Where the sentences go, as CoNLL-U");
     app.add_flag("--ranges", ranges_,
                  "Say where each token is in the text: TokenRange in MISC, in code points");
-    app.add_flag("--json", json_, "Print a JSON object for each sentence, one a line");
+    app.add_flag("--json", json_, "Print a JSON object for each sentence, one a line")
+        ->excludes(add_html(app));
   }
 
  private:

@@ -35,7 +35,17 @@ OutputFile::OutputFile(const program::NamedFile& file,
 
 OutputFile::~OutputFile() = default;
 
+void OutputFile::show_as_page(const std::string& title) {
+  page_ = std::make_unique<HtmlPage>(title);
+  put(page_->begin());
+}
+
 void OutputFile::write(const std::string& line) {
+  if (!page_) return put(line);
+  if (const std::string shown = page_->add(line); !shown.empty()) put(shown);
+}
+
+void OutputFile::put(const std::string& line) {
   if (file_) {
     file_->write(line + '\n');
   } else if (direct_) {
@@ -47,6 +57,7 @@ void OutputFile::write(const std::string& line) {
 }
 
 void OutputFile::finish() {
+  if (page_) put(page_->end());
   if (file_) {
     file_->commit();
   } else if (direct_) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "examples/nlp/common/html_page.h"
 #include "tools/program/files.h"
 
 namespace dynet {
@@ -31,11 +32,16 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
+  /// Lines that follow are CoNLL-U and become a page, see HtmlPage.
+  void show_as_page(const std::string& title);
   void write(const std::string& line);
   /// Must be called last; reports errors of the final write.
   void finish();
 
  private:
+  void put(const std::string& line);
+
+  std::unique_ptr<HtmlPage> page_;  // or null
   // One of these, or none for standard output.
   std::unique_ptr<dynet::NewFile> file_;
   std::unique_ptr<program::DescriptorBuffer> direct_;

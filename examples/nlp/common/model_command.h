@@ -84,6 +84,7 @@ class LinesCommand : public ModelCommand<Model> {
     std::vector<program::NamedFile> read = files_read(this->saved_, {"--input", input_});
     for (const std::string& file : files_) read.push_back({"", file});
     OutputFile out({"--output", output_}, read);
+    if (html_) out.show_as_page(std::string(Model::kProgram) + ": " + source().name());
     write_lines(*this->load(), out);
     out.finish();
   }
@@ -102,10 +103,15 @@ class LinesCommand : public ModelCommand<Model> {
     begin_group(app, kOutputOptions);
     app.add_option("--output,-o", output_, help);
   }
+  /// Adds --html: `write_lines` then writes CoNLL-U, which is shown as a page.
+  CLI::Option* add_html(CLI::App& app) {
+    return app.add_flag("--html", html_, "Write a page that shows the words, tags and trees");
+  }
   virtual void write_lines(Model& model, OutputFile& out) = 0;
 
   TextSource source() const { return {input_, text_}; }
 
+  bool html_ = false;
   std::string input_, output_ = "-";
   std::vector<std::string> files_;
   TextOptions text_;

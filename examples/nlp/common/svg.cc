@@ -5,8 +5,8 @@ namespace nlp {
 std::string svg_text(std::string_view text) {
   std::string result;
   for (const char c : text) {
-    if (c == '&' || c == '<' || c == '>')
-      result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : "&gt;";
+    if (c == '&' || c == '<' || c == '>' || c == '"')
+      result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&quot;";
     else
       result += static_cast<unsigned char>(c) < ' ' ? '?' : c;
   }

@@ -5,7 +5,8 @@
 
 namespace nlp {
 
-/// Text content of an SVG element: special characters become entities, control characters '?'.
+/// Text of an element or attribute of SVG and HTML: special characters become entities, control
+/// characters '?'.
 std::string svg_text(std::string_view text);
 
 }  // namespace nlp

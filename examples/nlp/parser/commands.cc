@@ -117,7 +117,8 @@ class Parse : public LinesCommand<Model> {
     add_output(app, "Where the sentences with new trees go, as CoNLL-U");
     app.add_flag("--probabilities", options_.probabilities,
                  "Write how probable each arc is: Prob in MISC, in JSON probability");
-    app.add_flag("--json", json_, "Print a JSON object for each sentence, one a line");
+    app.add_flag("--json", json_, "Print a JSON object for each sentence, one a line")
+        ->excludes(add_html(app));
   }
 
  private:

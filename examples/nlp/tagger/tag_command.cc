@@ -26,7 +26,9 @@ class Tag : public LinesCommand<Model> {
         "text, for models of it); text if the model restores text, else pipe");
     app.add_option("--column", column_,
                    "Column of CoNLL-U for the tags; that of training, else UPOS or XPOS");
-    app.add_flag("--tags", tags_, "The same as --format pipe")->excludes(format);
+    CLI::Option* const tags =
+        app.add_flag("--tags", tags_, "The same as --format pipe")->excludes(format);
+    CLI::Option* const html = add_html(app)->excludes(format)->excludes(tags);
     CLI::Option* const probabilities =
         app.add_flag("--probabilities,--confidence", probabilities_,
                      "Add how probable each tag is: to columns, conllu (Prob in MISC) or json");
@@ -34,13 +36,18 @@ class Tag : public LinesCommand<Model> {
                    "So many of the most probable sequences of tags, with their probabilities: in "
                    "pipe or json")
         ->transform(InRange(1, 10000))
-        ->excludes(probabilities);
+        ->excludes(probabilities)
+        ->excludes(html);
   }
 
  private:
   void write_lines(Model& model, OutputFile& out) override {
-    const Formats formats = formats_of(model.description(), input_format_, tags_ ? "pipe" : format_,
-                                       column_, probabilities_);
+    const Formats formats =
+        formats_of(model.description(), html_ && input_format_.empty() ? "words" : input_format_,
+                   tags_   ? "pipe"
+                   : html_ ? "conllu"
+                           : format_,
+                   column_, probabilities_);
     if (best_ > 0) best_lines({}, {}, formats.output);  // rejects formats before any output
     std::vector<InputSentence> waiting;
     const auto write = [&] {
