@@ -20,8 +20,9 @@
 namespace dynet::io_detail {
 
 /// Reads the output of boost::archive::binary_oarchive from untrusted bytes: no stored length
-/// allocates more memory than the remaining bytes can fill. The writer was a 64-bit machine, the
-/// reader may have 32 bits. Throws FileError and Boost's errors.
+/// allocates more memory than the remaining bytes can fill. The writer was a 64-bit machine; the
+/// reader may have 32 bits if its std::size_t is unsigned long, as that of WebAssembly. Throws
+/// FileError and Boost's errors.
 class BytesArchive
     : public boost::archive::binary_iarchive_impl<BytesArchive, char, std::char_traits<char>> {
   using Base = boost::archive::binary_iarchive_impl<BytesArchive, char, std::char_traits<char>>;
@@ -70,8 +71,8 @@ class BytesArchive
   void load(std::wstring& text) { load_text(text); }
   template <class T>
   void load_array(boost::serialization::array_wrapper<T>& numbers, unsigned int version) {
-    if constexpr (kIsShort<T>)
-      for (std::size_t k = 0; k < numbers.count(); ++k) load_long(numbers.address()[k]);
+    if constexpr (kIsShort<T> || std::is_same_v<T, bool>)
+      for (std::size_t k = 0; k < numbers.count(); ++k) load(numbers.address()[k]);
     else
       Base::load_array(numbers, version);
   }

@@ -29,8 +29,9 @@ struct Group {
   std::vector<Calls> keys;
 
   void add(const BatchedCall& c) {
-    const auto known =
-        std::find_if(keys.begin(), keys.end(), [&](const Calls& k) { return k.key == c.key; });
+    const auto known = std::find_if(keys.begin(), keys.end(), [&](const Calls& k) {
+      return k.key.kind == c.key.kind && k.key.shared == c.key.shared;
+    });
     if (known == keys.end())
       keys.push_back({c.key, c.first, 1, c.count});
     else
@@ -77,8 +78,8 @@ void add_early(const std::vector<BatchedCall>& calls, const std::vector<BatchedR
     std::uint32_t line;
     ProfiledKey key;
     bool operator<(const Key& other) const {
-      return std::tie(line, key.kind, key.shared) <
-             std::tie(other.line, other.key.kind, other.key.shared);
+      return std::tie(line, key.kind, key.parameters) <
+             std::tie(other.line, other.key.kind, other.key.parameters);
     }
   };
   std::map<Key, std::map<std::uint32_t, std::uint64_t>> by_key;  // calls by request
@@ -94,7 +95,7 @@ void add_early(const std::vector<BatchedCall>& calls, const std::vector<BatchedR
   }
   for (std::size_t k = 0; k < requests.size(); ++k) {
     if (more[k] == 0) continue;
-    EarlyRequests& early = record.early[requests[k].place];
+    EarlyRequests& early = record.early[{requests[k].function, requests[k].at}];
     ++early.requests;
     early.more += more[k];
   }
@@ -105,13 +106,23 @@ void add_early(const std::vector<BatchedCall>& calls, const std::vector<BatchedR
 ProfiledKey batch_key_of(const GraphStore& graph, NodeId id) {
   const Node& n = graph.nodes[id];
   const BatchRule& rule = n.form->batch.value;
-  std::uint32_t shared = 0;
+  std::uint32_t shared = 0, parameters = 0;
   if (rule.has_products() && !n.has_own_matrix()) {
     const auto args = graph.args_of(n);
-    for (std::size_t k = 0; k < args.size(); ++k)
-      if (rule.shares(k)) shared = (shared ^ args[k]) * kMixer;
+    for (std::size_t k = 0; k < args.size(); ++k) {
+      if (!rule.shares(k)) continue;
+      const Node& operand = graph.nodes[args[k]];
+      const auto parameter =
+          operand.form->kind == Kind::parameter
+              ? static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(
+                                               graph.attr<ParameterAttr>(operand).parameter) >>
+                                           4)
+              : args[k];
+      shared = (shared ^ args[k]) * kMixer;
+      parameters = (parameters ^ parameter) * kMixer;
+    }
   }
-  return {graph.kinds[id], shared};
+  return {graph.kinds[id], shared, parameters};
 }
 
 std::string difference(const GraphStore& graph, NodeId a, NodeId b) {

@@ -10,12 +10,11 @@ namespace dynet {
 
 struct ProfileRecord;
 
-/// Forward calls whose nodes may share a batch: equal kind and shared operands.
+/// Forward calls whose nodes may share a batch have one kind and one `shared`.
 struct ProfiledKey {
   std::uint32_t kind;
-  std::uint32_t shared;  ///< hash of the operands that a batch shares
-
-  bool operator==(const ProfiledKey&) const = default;
+  std::uint32_t shared;      ///< hash of the operands that a batch shares
+  std::uint32_t parameters;  ///< the same, where all nodes of a parameter count as one
 };
 ProfiledKey batch_key_of(const GraphStore& graph, NodeId id);
 
@@ -27,7 +26,7 @@ struct BatchedCall {
   ProfiledKey key;
 };
 struct BatchedRequest {
-  std::string place;
+  std::string function, at;
   bool depends;  ///< on values of earlier requests
 };
 

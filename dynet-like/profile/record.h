@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "dynet-like/profile/profiler.h"
@@ -69,7 +70,7 @@ struct ProfileData {
   std::vector<ProfiledLine> lines;
   std::map<std::tuple<std::string, std::string>, std::uint32_t> line_of;  ///< operation, place
   std::map<std::uint32_t, ApartCalls> apart;                              ///< by line
-  std::map<std::string, EarlyRequests> early;                             ///< by place
+  std::map<std::pair<std::string, std::string>, EarlyRequests> early;     ///< by function, place
   std::vector<ProfileSlice> slices;
   std::vector<ProfileMemory> memory;
 

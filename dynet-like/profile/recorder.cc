@@ -217,7 +217,7 @@ class Recorder final : public GraphObserver {
     r.calls += calls_.size();
     std::vector<BatchedRequest> requests;
     for (std::size_t k = 0; k < requests_.size(); ++k)
-      requests.push_back({r.texts[places[k]], requests_[k].depends});
+      requests.push_back({requests_[k].function, to_string(requests_[k].at), requests_[k].depends});
     add_missed_batches(graph, batched, requests, r);
     r.memory.push_back({spans_.back().end, statistics.value_bytes, statistics.gradient_bytes});
     if (!r.by_updates) r.end_step();

@@ -157,16 +157,19 @@ std::string phases(const ProfileRecord& r) {
 
 // Length of the folders that all places have in common.
 std::size_t common_folders(const ProfileRecord& r) {
-  std::string_view common;
-  bool first = true;
-  for (const ProfiledLine& l : r.lines) {
-    const std::string_view at = l.at;
-    if (first) common = at.substr(0, at.rfind('/') + 1);
-    first = false;
-    while (!common.empty() && !at.starts_with(common))
-      common = common.substr(0, common.rfind('/', common.size() - 2) + 1);
+  std::vector<std::string_view> places;
+  for (const ProfiledLine& l : r.lines) places.push_back(l.at);
+  for (const auto& [request, e] : r.early) places.push_back(request.second);
+  std::size_t length = places.empty() ? 0 : places[0].rfind('/') + 1;
+  for (const std::string_view at : places) {
+    const std::string_view common = places[0].substr(0, length);
+    const auto differ = std::mismatch(common.begin(), common.end(), at.begin(), at.end());
+    if (differ.first != common.end()) {
+      const auto same = static_cast<std::size_t>(differ.first - common.begin());
+      length = common.substr(0, same).rfind('/') + 1;
+    }
   }
-  return common.size();
+  return length;
 }
 
 std::string operations(const ProfileRecord& r, double most, std::size_t folders) {
@@ -231,8 +234,9 @@ std::string missed(const ProfileRecord& r, std::size_t folders) {
                                    " nodes, " + grouped(a.more) + " more than if all were alike" +
                                    reasons_of(a));
   }
-  for (const auto& [place, e] : r.early)
-    early.emplace_back(e.more, place + ": " + grouped(e.requests) +
+  for (const auto& [request, e] : r.early)
+    early.emplace_back(e.more, request.first + " at " + request.second.substr(folders) + ": " +
+                                   grouped(e.requests) +
                                    " times before the graph was complete, which cost " +
                                    grouped(e.more) + " of " + grouped(r.calls) + " calls");
   std::string text;

@@ -28,6 +28,9 @@ constexpr std::size_t kRows = Int8Matrix::kRows, kColumns = Int8Matrix::kColumns
 constexpr std::size_t kBlock = kRows * kColumns;
 constexpr float kLeast = 1e-30f;
 
+// No sum overflows, of bytes without sign times any bytes.
+static_assert(Int8Matrix::kMostColumns * 255 * 128 < std::numeric_limits<std::int32_t>::max());
+
 /// Columns rounded to integers, with room for whole blocks.
 struct RoundedColumns {
   std::size_t apart;  // bytes between columns

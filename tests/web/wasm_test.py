@@ -70,6 +70,30 @@ def check_models(program, folder):
     print(f"{len(models)} models: the bits of the program")
 
 
+def check_sizes(program, folder):
+    """Empty and long sentences, many, long and odd words."""
+    model = MODELS / "good-words"
+    for sentences in (
+        [[], ["the", "dog"], [], [], ["sleeps"], []],
+        [],
+        [["x"] * 20000],
+        [["a" * 1500000], ["dog"]],
+        [["the", "dog", "sleeps", "in", "the", "sun"]] * 30000,
+    ):
+        found = pairs(in_node(folder, model, sentences=sentences)["found"])
+        require([len(words) for words in found] == [len(words) for words in sentences], "numbers of words")
+        if sum(map(len, sentences)) > 10000:
+            require(all(tag for words in found for tag, _ in words), "a word has no tag")
+            continue
+        full = [words for words in sentences if words]
+        require([words for words in found if words] == (by_program(program, model, full) if full else []), f"{sentences}"[:80])
+    # A lone surrogate is the replacement character.
+    odd, plain = (in_node(folder, model, sentences=[["The", x, "dog"], ["sleeps"]])["found"] for x in ("a\ud800", "a\ufffd"))
+    require(pairs(odd) == pairs(plain), "a lone surrogate")
+    require(len(in_node(folder, model, text="The dog sleeps. " * 20000)["found"]) == 20000, "a long text")
+    print("sentences and words of any size")
+
+
 def check_errors(folder):
     good = (MODELS / "good-words").read_bytes()
     with tempfile.TemporaryDirectory() as name:
@@ -87,8 +111,11 @@ def check_errors(folder):
     for word in ("", "a\nb", 7):
         answer = in_node(folder, MODELS / "good-words", sentences=[["x", word]])
         require("a word is a text" in answer.get("error", ""), f"{word!r}: {answer}")
-    answer = in_node(folder, MODELS / "good-words", sentences=[[], ["x"] * 20000])
-    require([len(sentence) for sentence in answer["found"]] == [0, 20000], "a long sentence")
+    for sentences in ("text", [["x"], "x"], [None], [["x", None]]):
+        answer = in_node(folder, MODELS / "good-words", sentences=sentences)
+        require(re.search("a (word|sentence) is", answer.get("error", "")), f"{sentences!r}: {answer}")
+    answer = in_node(folder, MODELS / "good-text", sentences=[["x"]])
+    require("restores text" in answer.get("error", ""), f"a model of running text: {answer}")
     print("what cannot be read or tagged is an error")
 
 
@@ -98,14 +125,17 @@ def check_page(program, folder, model):
     if browser is None:
         print("skipped: the page itself, since there is no chromium")
         return
-    shutil.copy(model, folder / "test.model")
-    handler = functools.partial(Silent, directory=folder)
+    served = pathlib.Path(tempfile.mkdtemp())
+    for file in (*folder.iterdir(), model):
+        shutil.copy(file, served)
+    handler = functools.partial(Silent, directory=served)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    page = f"http://127.0.0.1:{server.server_port}/index.html?model=test.model"
+    page = f"http://127.0.0.1:{server.server_port}/index.html?model={model.name}"
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=30000", "--dump-dom", page]
     shown = subprocess.run(command, text=True, capture_output=True, check=True, timeout=120).stdout
     server.shutdown()
+    shutil.rmtree(served)
     words = re.findall(r'<span class="word[^"]*" title="([^ ]+) [^>]*>([^<]+)<small>([^<]+)<', shown)
     sentences = [["The", "dog", "sleeps", "."], ["We", "saw", "her", "duck", "."]]
     expected = by_program(program, model, sentences)
@@ -127,6 +157,7 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, required=True, help="that of the page")
     arguments = parser.parse_args()
     check_models(arguments.tagger, arguments.folder)
+    check_sizes(arguments.tagger, arguments.folder)
     check_errors(arguments.folder)
     split = in_node(arguments.folder, MODELS / "good-words", text=TEXT)["found"]
     require([w["word"] for w in split[1]] == ["We", "saw", "her", "duck", ",", "in", "Łódź", "."], f"split as {split}")

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "examples/nlp/common/model_file.h"
@@ -33,22 +34,31 @@ const char* answer(const Function& function) {
 /// Loads the model in the file. Returns all its tags, one a line.
 extern "C" EMSCRIPTEN_KEEPALIVE const char* load_model(const char* file) {
   return answer([&] {
-    model = nlp::load_model<tagger::Model>(file);
+    model.reset();
+    auto loaded = nlp::load_model<tagger::Model>(file);
+    if (loaded->description().kind == tagger::TagKind::kMarks)
+      throw nlp::UserError(std::string(file) + " restores text, and does not tag words");
+    for (const std::string& tag : loaded->description().tags)
+      for (const char c : tag)
+        if (static_cast<unsigned char>(c) < 0x20)
+          throw nlp::UserError(std::string(file) + " has a tag with a control character, " +
+                               nlp::in_quotes(tag));
+    model = std::move(loaded);
     return nlp::join(model->description().tags, "\n");
   });
 }
 
-/// Tags sentences: a word a line, an empty line after each sentence. Returns the same lines with a
+/// Tags sentences: a word a line, an empty line between sentences. Returns the same lines with a
 /// tag and its probability in place of the word.
 extern "C" EMSCRIPTEN_KEEPALIVE const char* tag(const char* text) {
   return answer([&] {
     if (model == nullptr) throw nlp::UserError("no model has been loaded");
-    std::vector<std::vector<std::string>> sentences(1);
+    std::vector<std::vector<std::string>> sentences;
+    bool is_new = true;
     for (const std::string& line : nlp::split_fields(text, '\n')) {
-      if (line.empty())
-        sentences.emplace_back();
-      else
-        sentences.back().push_back(line);
+      if (is_new && !line.empty()) sentences.emplace_back();
+      if (!line.empty()) sentences.back().push_back(line);
+      is_new = line.empty();
     }
     std::string lines;
     for (const tagger::Tagging& found : tag_all(*model, tagger::addresses_of(sentences), true)) {
