@@ -13,61 +13,99 @@ namespace {
 
 constexpr std::uint32_t kMixer = 0x9e3779b9u;
 
-std::string name_of(const GraphStore& graph, NodeId id) {
+// The parameter that a node stands for, or null.
+const ParameterStorageBase* parameter_of(const GraphStore& graph, NodeId id) {
   const Node& n = graph.nodes[id];
-  return n.form->kind == Kind::parameter ? graph.attr<ParameterAttr>(n).parameter->name
-                                         : std::string();
+  return n.form->kind == Kind::parameter ? graph.attr<ParameterAttr>(n).parameter : nullptr;
 }
 
-// Calls of one line for one request: by batch key, in the order of the first calls.
+// Nodes of one operation at one line of the program.
 struct Group {
-  struct Calls {
-    ProfiledKey key;
-    NodeId first;
-    std::uint64_t calls, nodes;
-  };
-  std::vector<Calls> keys;
-
-  void add(const BatchedCall& c) {
-    const auto known = std::find_if(keys.begin(), keys.end(), [&](const Calls& k) {
-      return k.key.kind == c.key.kind && k.key.shared == c.key.shared;
-    });
-    if (known == keys.end())
-      keys.push_back({c.key, c.first, 1, c.count});
-    else
-      ++known->calls, known->nodes += c.count;
-  }
+  std::uint32_t nodes = 0;
+  NodeId first = 0;
+  ProfiledKey key{};       // of the first node
+  bool is_uniform = true;  // all have this key
+  std::uint32_t line = 0;
 };
 
-void add_apart(const GraphStore& graph, const std::vector<BatchedCall>& calls,
+// Level of each node in its group: nodes of one level do not depend on each other.
+void find_levels(const GraphStore& graph, const std::vector<std::uint32_t>& group_of,
+                 std::uint32_t group, std::vector<std::uint32_t>& levels) {
+  levels.assign(group_of.size(), 0);
+  for (NodeId id = 0; id < group_of.size(); ++id) {
+    std::uint32_t level = 0;
+    for (const NodeId a : graph.args_of(graph.nodes[id])) level = std::max(level, levels[a]);
+    levels[id] = level + (group_of[id] == group ? 1 : 0);
+  }
+}
+
+// Counts the keys of each level beyond the first one: calls that could have been one.
+void add_group(const GraphStore& graph, const std::vector<std::uint32_t>& group_of,
+               std::uint32_t index, const Group& group, const std::vector<std::uint32_t>& levels,
+               ApartCalls& apart) {
+  constexpr std::size_t kPairs = 4;  // texts take time: some pairs stand for all
+  const BatchRule& rule = graph.nodes[group.first].form->batch.value;
+  struct Seen {
+    ProfiledKey key;
+    NodeId first;
+  };
+  std::map<std::uint32_t, std::vector<Seen>> by_level;
+  std::size_t pairs = 0;
+  apart.nodes += group.nodes;
+  for (NodeId id = group.first; id < group_of.size(); ++id) {
+    if (group_of[id] != index) continue;
+    std::vector<Seen>& seen = by_level[levels[id]];
+    const ProfiledKey key = batch_key_of(graph, id);
+    const bool known = rule.batches && std::any_of(seen.begin(), seen.end(), [&](const Seen& k) {
+                         return k.key.kind == key.kind && k.key.shared == key.shared;
+                       });
+    if (known) continue;
+    if (!seen.empty()) {
+      ++apart.more;
+      if (pairs++ < kPairs)
+        ++apart.reasons[rule.batches ? difference(graph, seen[0].first, id) : rule.why_not];
+    }
+    if (seen.size() < 64) seen.push_back({key, id});  // more would take long, and are known well
+  }
+}
+
+void add_apart(const GraphStore& graph, NodeId computed, const std::vector<BatchedCall>& calls,
                ProfileRecord& record) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Group> groups;
-  for (const BatchedCall& c : calls) groups[{c.line, c.request}].add(c);
-  for (const auto& [where, group] : groups) {
-    const OpForm& form = *graph.nodes[group.keys[0].first].form;
-    std::uint64_t all = 0, most = 0, nodes = 0;
-    for (const Group::Calls& k : group.keys) {
-      all += k.calls;
-      nodes += k.nodes;
-      most = std::max(most, k.calls);
-    }
-    const bool never = !form.batch.value.batches;
-    const std::uint64_t more = never ? all - 1 : all - most;
-    if (more == 0) continue;
-    ApartCalls& apart = record.apart[where.first];
-    apart.calls += all;
-    apart.nodes += nodes;
-    apart.more += more;
-    if (never) {
-      ++apart.reasons[form.batch.value.why_not];
-      continue;
-    }
-    // Texts take time: some pairs stand for all.
-    constexpr std::size_t kPairs = 4;
-    const std::size_t pairs = group.keys.size() - 1,
-                      apart_by = std::max<std::size_t>(1, pairs / kPairs);
-    for (std::size_t k = 0; k < pairs; k += apart_by)
-      ++apart.reasons[difference(graph, group.keys[k].first, group.keys[k + 1].first)];
+  std::map<std::tuple<const OpForm*, const char*, std::uint32_t>, std::uint32_t> known;
+  std::vector<Group> groups;
+  std::vector<std::uint32_t> group_of(std::min<std::size_t>(computed, graph.nodes.size()), ~0u);
+  for (NodeId id = 0; id < group_of.size(); ++id) {
+    const Node& n = graph.nodes[id];
+    if (n.form->kind != Kind::compute) continue;
+    const NodeOrigin& o = graph.origins[id];
+    const auto [found, is_new] =
+        known.try_emplace({n.form, o.file, o.line}, static_cast<std::uint32_t>(groups.size()));
+    group_of[id] = found->second;
+    const ProfiledKey key = batch_key_of(graph, id);
+    if (is_new) groups.push_back({0, id, key, n.form->batch.value.batches, 0});
+    Group& group = groups[found->second];
+    ++group.nodes;
+    group.is_uniform =
+        group.is_uniform && group.key.kind == key.kind && group.key.shared == key.shared;
+  }
+  std::map<std::uint32_t, std::uint64_t> calls_of;  // by group
+  for (const BatchedCall& c : calls) {
+    if (c.first >= group_of.size() || group_of[c.first] == ~0u) continue;
+    ++calls_of[group_of[c.first]];
+    groups[group_of[c.first]].line = c.line;
+  }
+  std::vector<std::uint32_t> levels;
+  for (const auto& [index, count] : calls_of) {
+    if (groups[index].is_uniform || count < 2) continue;
+    find_levels(graph, group_of, index, levels);
+    ApartCalls found;
+    add_group(graph, group_of, index, groups[index], levels, found);
+    if (found.more == 0) continue;
+    ApartCalls& apart = record.apart[groups[index].line];
+    apart.calls += count;
+    apart.nodes += found.nodes;
+    apart.more += found.more;
+    for (const auto& [reason, n] : found.reasons) apart.reasons[reason] += n;
   }
 }
 
@@ -111,13 +149,10 @@ ProfiledKey batch_key_of(const GraphStore& graph, NodeId id) {
     const auto args = graph.args_of(n);
     for (std::size_t k = 0; k < args.size(); ++k) {
       if (!rule.shares(k)) continue;
-      const Node& operand = graph.nodes[args[k]];
+      const ParameterStorageBase* const stored = parameter_of(graph, args[k]);
       const auto parameter =
-          operand.form->kind == Kind::parameter
-              ? static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(
-                                               graph.attr<ParameterAttr>(operand).parameter) >>
-                                           4)
-              : args[k];
+          stored ? static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(stored) >> 4)
+                 : args[k];
       shared = (shared ^ args[k]) * kMixer;
       parameters = (parameters ^ parameter) * kMixer;
     }
@@ -144,18 +179,20 @@ std::string difference(const GraphStore& graph, NodeId a, NodeId b) {
     return "their shapes differ: " + to_string(x.dim) + " and " + to_string(y.dim);
   for (std::size_t k = 0; k < p.size(); ++k) {
     if (!rule.shares(k) || p[k] == q[k]) continue;
-    const std::string v = name_of(graph, p[k]), w = name_of(graph, q[k]);
-    if (!v.empty() && v == w)
-      return "they read the parameter " + v + " by two nodes; make one for all of a graph";
+    const ParameterStorageBase *const v = parameter_of(graph, p[k]), *const w =
+                                                                         parameter_of(graph, q[k]);
+    if (v && v == w)
+      return "they read the parameter " + v->name + " by two nodes; make one for all of a graph";
     return std::string("their ") + (k < rule.first_pair ? "biases" : "matrices") + " differ" +
-           (v.empty() || w.empty() ? "" : ": " + v + " and " + w);
+           (v && w && v->name != w->name ? ": " + v->name + " and " + w->name : "");
   }
   return "their settings differ";
 }
 
-void add_missed_batches(const GraphStore& graph, const std::vector<BatchedCall>& calls,
+void add_missed_batches(const GraphStore& graph, NodeId computed,
+                        const std::vector<BatchedCall>& calls,
                         const std::vector<BatchedRequest>& requests, ProfileRecord& record) {
-  add_apart(graph, calls, record);
+  add_apart(graph, computed, calls, record);
   add_early(calls, requests, record);
 }
 

@@ -31,7 +31,9 @@ struct BatchedRequest {
 };
 
 /// Adds the calls that could not be one batch, and the requests that came too early.
-void add_missed_batches(const GraphStore& graph, const std::vector<BatchedCall>& calls,
+/// Nodes below `computed` were.
+void add_missed_batches(const GraphStore& graph, NodeId computed,
+                        const std::vector<BatchedCall>& calls,
                         const std::vector<BatchedRequest>& requests, ProfileRecord& record);
 
 /// Why two nodes of one form cannot share a batch, as "their ...".

@@ -87,6 +87,7 @@ class Picture {
   void connect();
   void label(Box& box);
   void find_layers();
+  void lift_leaves();
   void place();
   std::string line_of(NodeId id) const {
     const NodeOrigin& o = graph_.origins[id];
@@ -202,6 +203,12 @@ void Picture::label(Box& box) {
 // The layer of a box is below those of its operands. Boxes that read each other share one.
 void Picture::find_layers() {
   const std::size_t n = boxes_.size();
+  if (n == graph_.nodes.size()) {  // nothing is folded: no loops
+    for (Box& box : boxes_)
+      for (const auto& [from, count] : box.reads)
+        box.layer = std::max(box.layer, boxes_[from].layer + 1);
+    return lift_leaves();
+  }
   std::vector<std::vector<bool>> reaches(n, std::vector<bool>(n, false));  // operands of operands
   std::vector<std::size_t> stack;
   for (std::size_t b = 0; b < n; ++b) {
@@ -229,7 +236,12 @@ void Picture::find_layers() {
         }
       }
   }
-  // A leaf stands right above its first user.
+  lift_leaves();
+}
+
+// A leaf stands right above its first user.
+void Picture::lift_leaves() {
+  const std::size_t n = boxes_.size();
   std::vector<std::size_t> first_use(n, n);
   for (const Box& box : boxes_)
     for (const auto& [from, count] : box.reads)

@@ -77,7 +77,10 @@ void ProfileRecord::stop() {
 void ProfileRecord::count_updates() {
   if (by_updates) return;
   by_updates = true;
-  if (records && recorded == 0) return;
+  if ((records && !dropped) || calls >= schedule.most_calls) {  // all belongs to the first update
+    recorded = 0;
+    return;
+  }
   dropped = false;
   first = {};
   begin_recording();

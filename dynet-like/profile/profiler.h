@@ -39,7 +39,7 @@ class Profiler final : public Observer {
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
-  /// Watches a graph until it is destroyed.
+  /// Watches a graph until it is destroyed, or another profiler watches it.
   void watch(ComputationGraph& graph);
   /// Ends an update, where no trainer is watched.
   void step();

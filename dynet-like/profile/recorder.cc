@@ -64,7 +64,7 @@ class Recorder final : public GraphObserver {
 
   void ask(const char* function, SourceLocation at) override {
     asked_ = {function, at};
-    is_new_request_ = true;
+    is_asked_ = true;
   }
 
   void begin(Activity activity, const GraphStore& graph) override {
@@ -74,8 +74,12 @@ class Recorder final : public GraphObserver {
       is_recording_ = true;
       graph_ = &graph;
       thread_ = this_thread_number();
-      if (std::exchange(is_new_request_, false) || requests_.empty())
+      const bool asked = std::exchange(is_asked_, false);
+      if (asked)
         requests_.push_back({asked_.function, asked_.at, computed_, false});
+      else if (activity == Activity::forward || requests_.empty())  // no function was called
+        requests_.push_back({"immediate computation", graph.at(graph.nodes[graph.nodes.size() - 1]),
+                             computed_, false});
       if (since_ > 0 && graph.nodes.size() > built_)
         spans_.push_back({ProfileSlice::build, since_, now, request(),
                           static_cast<std::uint32_t>(graph.nodes.size() - built_)});
@@ -176,7 +180,6 @@ class Recorder final : public GraphObserver {
     calls_.clear();
     spans_.clear();
     requests_.clear();
-    is_new_request_ = true;
   }
 
   void add_all(const GraphStore& graph, const GraphStatistics& statistics) {
@@ -218,7 +221,7 @@ class Recorder final : public GraphObserver {
     std::vector<BatchedRequest> requests;
     for (std::size_t k = 0; k < requests_.size(); ++k)
       requests.push_back({requests_[k].function, to_string(requests_[k].at), requests_[k].depends});
-    add_missed_batches(graph, batched, requests, r);
+    add_missed_batches(graph, computed_, batched, requests, r);
     r.memory.push_back({spans_.back().end, statistics.value_bytes, statistics.gradient_bytes});
     if (!r.by_updates) r.end_step();
     if (r.calls >= r.schedule.most_calls && r.records) r.end_recording();
@@ -235,7 +238,7 @@ class Recorder final : public GraphObserver {
   }
 
   const std::shared_ptr<ProfileRecord> record_;
-  bool is_recording_ = false, is_call_open_ = false, is_new_request_ = true;
+  bool is_recording_ = false, is_call_open_ = false, is_asked_ = false;
   const GraphStore* graph_ = nullptr;
   std::uint64_t thread_ = 0;
   std::int64_t since_;     // end of the last activity

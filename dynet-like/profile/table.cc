@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dynet-like/graph/computation_graph.h"
+#include "dynet-like/graph/graph_state.h"
 #include "dynet-like/ops/inputs.h"
 #include "dynet-like/ops/matrix.h"
 #include "dynet-like/profile/record.h"
@@ -43,6 +44,7 @@ std::string grouped(std::uint64_t n) {
 double peak() {
   constexpr unsigned kSize = 384;
   ComputationGraph cg;
+  state_of(cg).set_observer(nullptr);
   const std::vector<float> numbers(kSize * kSize, 0.5f);
   const Expression a = input(cg, Dim({kSize, kSize}), numbers);
   double best = 0;
@@ -237,8 +239,8 @@ std::string missed(const ProfileRecord& r, std::size_t folders) {
   for (const auto& [request, e] : r.early)
     early.emplace_back(e.more, request.first + " at " + request.second.substr(folders) + ": " +
                                    grouped(e.requests) +
-                                   " times before the graph was complete, which cost " +
-                                   grouped(e.more) + " of " + grouped(r.calls) + " calls");
+                                   " times for a part of the graph, which cost " + grouped(e.more) +
+                                   " of " + grouped(r.calls) + " calls");
   std::string text;
   const auto add = [&](const char* title, Entries& list) {
     std::stable_sort(list.begin(), list.end(), [](auto& a, auto& b) { return a.first > b.first; });

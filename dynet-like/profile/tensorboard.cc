@@ -131,6 +131,8 @@ std::string tag_of(const std::string& name) {
 TensorBoardWriter::TensorBoardWriter(const std::string& folder,
                                      std::optional<std::int64_t> resumed_at)
     : folder_(folder), flushed_(std::chrono::steady_clock::now()) {
+  if (folder.empty() || folder.find('\0') != std::string::npos)
+    throw FileError("a folder for TensorBoard needs a name without zero bytes");
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) throw FileError("cannot make the folder " + folder + ": " + error.message());

@@ -21,25 +21,31 @@ std::atomic<Profiler*>& active() {
   return profiler;
 }
 
-// Keeps the last profiler, which other threads may still be telling something.
-std::shared_ptr<Profiler>& last() {
-  static auto& profiler = *new std::shared_ptr<Profiler>;
-  return profiler;
+// Those that were entered, the innermost last: it alone records. Never shorter, since other threads
+// may still be telling the last one something.
+std::vector<std::shared_ptr<Profiler>>& entered() {
+  static auto& all = *new std::vector<std::shared_ptr<Profiler>>;
+  return all;
 }
 
 std::shared_ptr<Profiler> enter(const std::shared_ptr<Profiler>& profiler) {
   if (profiler->is_complete())
-    throw ArgumentError("Profiler: was used already, make another one", here());
-  if (active() != nullptr) throw ArgumentError("Profiler: another one is recording", here());
+    throw ArgumentError("Profiler: has recorded all that it was made for; make another one",
+                        here());
+  entered().push_back(profiler);
   active() = profiler.get();
-  last() = profiler;
   profiler->watch(*current());
   return profiler;
 }
 
+// The one around it goes on with the graphs that are made next.
 void leave(Profiler& profiler) {
   profiler.stop();
-  if (active() == &profiler) active() = nullptr;
+  if (active() != &profiler) return;
+  Profiler* outer = nullptr;
+  for (const std::shared_ptr<Profiler>& p : entered())
+    if (!p->is_complete()) outer = p.get();
+  active() = outer;
 }
 
 }  // namespace
@@ -99,10 +105,14 @@ void bind_tensorboard(nb::module_& m) {
            "Adds a point to the curve `tag`, such as \"loss/dev\".")
       .def(
           "add_histogram",
-          [](TensorBoardWriter& self, const std::string& tag, const std::vector<float>& numbers,
-             std::int64_t step) { self.add_histogram(tag, numbers, step); },
+          [](TensorBoardWriter& self, const std::string& tag, nb::object numbers,
+             std::int64_t step) {
+            if (nb::hasattr(numbers, "ravel")) numbers = numbers.attr("ravel")();
+            self.add_histogram(tag, nb::cast<std::vector<float>>(numbers), step);
+          },
           "tag"_a, "numbers"_a, "step"_a,
-          "Adds a histogram of numbers, without those that are not finite.")
+          nb::sig("def add_histogram(self, tag: str, numbers: Iterable[float], step: int) -> None"),
+          "Adds a histogram of numbers, or of an array, without those that are not finite.")
       .def("add_parameters", &TensorBoardWriter::add_parameters, "model"_a, "step"_a,
            "Adds a histogram of the values of each parameter and table.")
       .def("add_gradients", &TensorBoardWriter::add_gradients, "model"_a, "step"_a,

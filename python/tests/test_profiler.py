@@ -48,16 +48,25 @@ def test_early_reads_are_named():
     assert "value at" in early and "test_profiler.py:" in early
 
 
-def test_only_one_records_at_a_time():
-    with dy.Profiler() as first:
-        with pytest.raises(ValueError, match="another one is recording"):
-            with dy.Profiler():
-                pass
-    with pytest.raises(ValueError, match="was used already"):
-        with first:
+def test_the_inner_one_records():
+    with dy.Profiler(skip=0) as outer:
+        train(2)
+        with dy.Profiler(skip=0) as inner:
+            train(3)
+        train(4)
+    assert inner.table().startswith("3 updates: ")
+    assert outer.table().startswith("6 updates: ")
+    with pytest.raises(ValueError, match="make another one"):
+        with outer:
             pass
-    with dy.Profiler():
-        pass
+
+
+def test_a_table_does_not_record_itself():
+    with dy.Profiler(skip=0) as profiler:
+        train(2)
+        profiler.table()
+        train(1)
+    assert "table.cc" not in profiler.table()
 
 
 def test_nothing_computed_and_no_file():
@@ -69,7 +78,7 @@ def test_nothing_computed_and_no_file():
 
 
 def test_programs_are_profiled_by_environment(tmp_path):
-    program = "import dynet as dy\nfor k in range(3):\n    dy.renew_cg()\n    dy.tanh(dy.scalarInput(k)).value()\n"
+    program = "import dynet as dy\nwith dy.Profiler(): pass\nfor k in range(3):\n    dy.renew_cg()\n    dy.tanh(dy.scalarInput(k)).value()\n"
     environment = {"DYNET_PROFILE": str(tmp_path / "table"), "DYNET_TRACE": str(tmp_path / "trace.json")}
     command = [sys.executable, "-c", program]
     subprocess.run(command, check=True, env={**os.environ, **environment})

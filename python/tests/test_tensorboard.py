@@ -1,5 +1,6 @@
 """Event files, read back by TensorBoard itself where it is installed."""
 
+import numpy as np
 import pytest
 
 import dynet as dy
@@ -11,6 +12,7 @@ def test_a_folder_with_events(tmp_path):
     with dy.TensorBoardWriter(str(tmp_path / "run")) as board:
         board.add_scalar("loss/train", 0.5, 1)
         board.add_histogram("numbers", [1.0, 2.0, float("nan")], 1)
+        board.add_histogram("array", np.ones((2, 3)), 1)
         board.add_parameters(pc, 1)
         board.add_gradients(pc, 1)
     (file,) = (tmp_path / "run").iterdir()
@@ -18,8 +20,9 @@ def test_a_folder_with_events(tmp_path):
     data = file.read_bytes()
     for text in (b"brain.Event:2", b"loss/train", b"numbers", b"gradients/w"):
         assert text in data
-    with pytest.raises(OSError):
-        dy.TensorBoardWriter("/proc/nowhere")
+    for folder in ("/proc/nowhere", "a\0b", ""):
+        with pytest.raises(OSError):
+            dy.TensorBoardWriter(folder)
 
 
 def test_tensorboard_reads_it_back(tmp_path):

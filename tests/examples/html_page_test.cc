@@ -67,6 +67,8 @@ TEST_CASE("HTML: a short tree is drawn from left to right, one of a right-to-lef
   CHECK(count(text, ">root<") == 1);
   CHECK(place_of(text, "the") < place_of(text, "cat"));
   CHECK(place_of(text, "cat") < place_of(text, "sleeps"));
+  const std::string mixed = tree("he", "said", "שלום");
+  CHECK(place_of(mixed, "he") < place_of(mixed, "said"));
   const std::string back = tree("הילד", "אכל", "תפוח");
   CHECK(place_of(back, "הילד") > place_of(back, "אכל"));
   CHECK(place_of(back, "אכל") > place_of(back, "תפוח"));

@@ -112,6 +112,12 @@ TEST_CASE("arrays are shown with a histogram and with rows of tables that are de
   CHECK(tool.says("from 2 to 2\n"));  // nothing to draw
   CHECK(tool("diff n m") == 1);
   CHECK(tool.says("w differs in 40 of 40 values, by 2 at most, moved by "));
+  std::vector<float> odd(40, 2.0f);
+  odd[0] = std::numeric_limits<float>::quiet_NaN();
+  w.set_value(odd);
+  save(tool.folder / "o", pc);
+  CHECK(tool("diff n o") == 1);
+  CHECK(tool.says("w differs in 1 of 40 values, by 0 at most, 1 of them not finite\n"));
 }
 
 TEST_CASE("differences of two files are printed") {

@@ -188,6 +188,71 @@ TEST_CASE("a profile says why nodes were not batched") {
   }
 }
 
+TEST_CASE("a profile does not count nodes apart that depend on each other") {
+  ParameterCollection pc, other;
+  std::vector<Parameter> layers;
+  for (int k = 0; k < 5; ++k) layers.push_back(pc.add_parameters({4, 4}));
+  Parameter same_name = other.add_parameters({4, 4});
+  VanillaLSTMBuilder forward(1, 4, 4, pc), backward(1, 4, 4, pc);
+  const auto x = [](ComputationGraph& g) {
+    return input(g, Dim({4}), std::vector<float>(4, 1.0f));
+  };
+  // Layers with a matrix each, and the first step of an LSTM, which has no state before it.
+  const std::string deep = table_of([&](ComputationGraph& g) {
+    Expression h = x(g);
+    for (const Parameter& w : layers) h = tanh(parameter(g, w) * h);
+    forward.new_graph(g);
+    forward.start_new_sequence();
+    for (int t = 0; t < 6; ++t) h = forward.add_input(x(g));
+    g.forward(squared_norm(h));
+  });
+  INFO(deep);
+  CHECK(contains(deep, "Not batched: nothing"));
+  // Two networks at one line, two collections with one name, two operations of one name.
+  const std::string wide = table_of([&](ComputationGraph& g) {
+    forward.new_graph(g);
+    backward.new_graph(g);
+    std::vector<Expression> all;
+    for (VanillaLSTMBuilder* lstm : {&forward, &backward}) {
+      lstm->start_new_sequence();
+      for (int t = 0; t < 6; ++t) all.push_back(lstm->add_input(x(g)));
+    }
+    for (const Parameter& p : {layers[0], same_name}) all.push_back(parameter(g, p) * x(g) * 0.5f);
+    g.forward(squared_norm(sum(all)));
+  });
+  INFO(wide);
+  const std::string apart = part(wide, "Not batched:");
+  CHECK(contains(apart, "for 12 nodes, 6 more"));
+  CHECK(contains(apart, "their matrices differ"));
+  CHECK_FALSE(contains(apart, "by two nodes"));
+  CHECK_FALSE(contains(apart, "numbers of operands"));
+}
+
+TEST_CASE("a profile shows nodes that are computed one by one, at once") {
+  const std::string table = table_of([&](ComputationGraph& g) {
+    g.set_immediate_compute(true);
+    std::vector<Expression> all;
+    for (int k = 0; k < 8; ++k) all.push_back(exp(input(g, float(k))));
+  });
+  INFO(table);
+  CHECK(contains(part(table, "Read too early:"), "immediate computation"));
+}
+
+TEST_CASE("graphs that are gone before the update ends belong to it") {
+  Profiler profiler({.skip = 0, .record = 10});
+  for (int k = 0; k < 3; ++k) {
+    for (int sample = 0; sample < 2; ++sample) {
+      ComputationGraph g;
+      profiler.watch(g);
+      g.forward(tanh(input(g, float(k))));
+    }
+    profiler.step();
+  }
+  profiler.stop();
+  CHECK(contains(profiler.table(), "3 updates: "));
+  CHECK(contains(profiler.table(), ", 2.0 graphs, 4 nodes"));
+}
+
 TEST_CASE("a profile names what was read before its graph was complete") {
   unsigned read = 0;
   const auto losses = [&](bool early, bool dependent) {
@@ -209,7 +274,7 @@ TEST_CASE("a profile names what was read before its graph was complete") {
   INFO(early);
   const std::string found = part(early, "Read too early:");
   CHECK(contains(found, "value at "));
-  CHECK(contains(found, ":" + std::to_string(read) + ": 63 times before"));
+  CHECK(contains(found, ":" + std::to_string(read) + ": 63 times for a part"));
   CHECK(contains(found, "cost 252 of "));  // input, exp, tanh, squared_norm
   CHECK(contains(losses(false, false), "Read too early: nothing"));
   // A node that needs an earlier value could not have waited: only the first request is

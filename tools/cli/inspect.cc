@@ -69,7 +69,7 @@ void print_values(const NamedTensor& t, std::ostream& out) {
     least = std::min<double>(least, x);
     most = std::max<double>(most, x);
   }
-  out << "  norm " << std::sqrt(squares);
+  if (least <= most || numbers.empty()) out << "  norm " << std::sqrt(squares);
   if (least <= most) out << "  from " << least << " to " << most;
   if (bad > 0) out << "  not finite " << bad;
   if (const std::size_t dead = dead_rows(t, numbers); dead > 0)
@@ -167,8 +167,15 @@ std::size_t print_differences(const TensorsOfFile& a, const TensorsOfFile& b, st
       if (is_float(t.type)) {
         const std::vector<float> x = to_floats(t), y = to_floats(u);
         double most = 0, moved = 0, norm = 0;
-        std::size_t values = 0;
+        std::size_t values = 0, bad = 0;
         for (std::size_t i = 0; i < x.size(); ++i) {
+          if (!std::isfinite(x[i]) || !std::isfinite(y[i])) {
+            const bool differs = t.bytes.compare(i * type_size(t.type), type_size(t.type), u.bytes,
+                                                 i * type_size(t.type), type_size(t.type)) != 0;
+            bad += differs;
+            values += differs;
+            continue;
+          }
           values += x[i] != y[i];
           const double d = std::abs(static_cast<double>(x[i]) - y[i]);
           if (d > most) most = d;
@@ -176,7 +183,8 @@ std::size_t print_differences(const TensorsOfFile& a, const TensorsOfFile& b, st
           norm += static_cast<double>(x[i]) * x[i];
         }
         out << " in " << values << " of " << x.size() << " values, by " << most << " at most";
-        if (norm > 0 && std::isfinite(moved) && std::isfinite(norm))
+        if (bad > 0) out << ", " << bad << " of them not finite";
+        if (norm > 0 && bad == 0)
           out << ", moved by " << std::sqrt(moved / norm) * 100 << " % of its norm";
       }
       out << '\n';

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "dynet-like/profile/profiler.h"
+#include "tools/program/files.h"
 
 namespace program {
 namespace {
@@ -31,6 +32,7 @@ std::string variable(const char* name) {
 }  // namespace
 
 void profile_to(const std::string& table) {
+  require_possible(table);
   profile().table = table;
   profile().start();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "dynet-like/base/utf8.h"
@@ -40,15 +41,19 @@ unsigned width_of(const std::string& text) {
   return width;
 }
 
-// Hebrew, Arabic and other scripts that are written from right to left.
+// Whether the first letter is of a script that is written from right to left.
 bool is_right_to_left(const std::vector<ShownWord>& words) {
-  bool found = false;
+  std::optional<bool> found;
   for (const ShownWord& word : words)
     for_characters(word.form, [&](std::uint32_t c) {
-      found = found || (c >= 0x590 && c < 0x900) || (c >= 0xfb1d && c < 0xfe00) ||
-              (c >= 0xfe70 && c < 0xff00);
+      const bool right =
+          (c >= 0x590 && c < 0x900) || (c >= 0xfb1d && c < 0xfe00) || (c >= 0xfe70 && c < 0xff00);
+      const bool left =
+          (c < 0x80 && (is_lower(static_cast<char>(c)) || is_upper(static_cast<char>(c)))) ||
+          c >= 0xc0;
+      if (!found && (right || left)) found = right;
     });
-  return found;
+  return found.value_or(false);
 }
 
 // A colour for each tag, the same on every page.
