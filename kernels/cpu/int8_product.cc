@@ -1,6 +1,7 @@
 #include "kernels/cpu/int8_product.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -125,7 +126,8 @@ struct WideColumns {
   WideColumns(const RoundedColumns& x, std::size_t n)
       : apart(x.apart), values(std::make_unique_for_overwrite<std::int16_t[]>(apart * n)) {
     for (std::size_t i = 0; i < apart * n; i += kColumns) {
-      const std::int8_t* const four = x.values.get() + i;
+      std::array<std::int16_t, kColumns> four;
+      std::copy_n(x.values.get() + i, kColumns, four.begin());
       std::int16_t* const to = values.get() + i;
       to[0] = four[0], to[1] = four[2], to[2] = four[1], to[3] = four[3];
     }

@@ -111,7 +111,7 @@ void bind_tensorboard(nb::module_& m) {
             self.add_histogram(tag, nb::cast<std::vector<float>>(numbers), step);
           },
           "tag"_a, "numbers"_a, "step"_a,
-          nb::sig("def add_histogram(self, tag: str, numbers: Iterable[float], step: int) -> None"),
+          nb::sig("def add_histogram(self, tag: str, numbers: Sequence[float], step: int) -> None"),
           "Adds a histogram of numbers, or of an array, without those that are not finite.")
       .def("add_parameters", &TensorBoardWriter::add_parameters, "model"_a, "step"_a,
            "Adds a histogram of the values of each parameter and table.")
