@@ -2,7 +2,6 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "dynet-like/graph/graph_state.h"
 #include "dynet-like/profile/record.h"
@@ -352,29 +351,6 @@ TEST_CASE("graphs count where no update is made, and also one that is never clea
   CHECK(contains(profiler.table(), "2 graphs after the first 1"));
   g.forward(tanh(input(g, 1.0f)));  // the graph outlives the recording
   g.clear();
-}
-
-TEST_CASE("each thread has a row of its own") {
-  Profiler profiler(kAll);
-  const auto work = [&] {
-    for (int k = 0; k < 5; ++k) {
-      ComputationGraph g;
-      profiler.watch(g);
-      g.forward(tanh(input(g, float(k))));
-    }
-  };
-  std::thread other(work);
-  work();
-  other.join();
-  const Json trace = trace_of(profiler);
-  std::map<int, int> rows;
-  for (const Json& e : slices(trace, "tanh")) ++rows[e["tid"]];
-  REQUIRE(rows.size() == 2);
-  CHECK(rows[1] == 5);
-  CHECK(rows[2] == 5);
-  int names = 0;
-  for (const Json& e : trace["traceEvents"]) names += e["name"] == "thread_name";
-  CHECK(names == 2);
 }
 
 TEST_CASE("names of files that are no text make a valid timeline") {

@@ -1,0 +1,45 @@
+// One profiler watches the graphs of several threads.
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "dynet-like/profile/profiler.h"
+#include "tests/support/prelude.h"
+
+namespace profile_test {
+
+using namespace dynet;
+
+TEST_CASE("a timeline has a row for each thread, also while it is written") {
+  Profiler profiler({.skip = 0, .record = 1000});
+  const auto work = [&] {
+    for (int k = 0; k < 50; ++k) {
+      ComputationGraph g;
+      profiler.watch(g);
+      g.forward(tanh(input(g, float(k))));
+    }
+  };
+  std::thread one(work), two(work);
+  for (int k = 0; k < 5; ++k) {
+    (void)profiler.table();
+    profiler.add_samples(1);
+  }
+  one.join();
+  two.join();
+  profiler.write_trace("profile_test.json");
+  std::ifstream file("profile_test.json");
+  const auto trace = nlohmann::json::parse(file);
+  std::map<int, int> rows;
+  int names = 0;
+  for (const auto& e : trace["traceEvents"]) {
+    if (e["name"] == "tanh") ++rows[e["tid"]];
+    names += e["name"] == "thread_name";
+  }
+  REQUIRE(rows.size() == 2);
+  CHECK(rows.begin()->second == 50);
+  CHECK(rows.rbegin()->second == 50);
+  CHECK(names == 2);
+}
+
+}  // namespace profile_test
