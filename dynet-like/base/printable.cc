@@ -50,4 +50,26 @@ std::string printable(std::string_view text) {
 
 std::string quoted_printable(std::string_view text) { return '"' + printable(text) + '"'; }
 
+std::string xml_text(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const Utf8Character c = first_utf8_character(text);
+    const std::size_t bytes = std::max<std::size_t>(1, c.bytes);
+    if (c.code == '&')
+      result += "&amp;";
+    else if (c.code == '<')
+      result += "&lt;";
+    else if (c.code == '>')
+      result += "&gt;";
+    else if (c.code == '"')
+      result += "&quot;";
+    else if (c.bytes == 0 || (c.code < 0x20 && c.code != '\n') || (c.code & 0xfffe) == 0xfffe)
+      result += '?';
+    else
+      result += text.substr(0, bytes);
+    text.remove_prefix(bytes);
+  }
+  return result;
+}
+
 }  // namespace dynet

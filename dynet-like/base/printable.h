@@ -13,4 +13,8 @@ std::string printable(std::string_view text);
 /// `printable` text in double quotes.
 std::string quoted_printable(std::string_view text);
 
+/// Content of an element or attribute of XML and HTML: special characters become entities, what is
+/// no text '?'. Line ends stay.
+std::string xml_text(std::string_view text);
+
 }  // namespace dynet

@@ -1,7 +1,6 @@
 #include "dynet-like/profile/picture.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <map>
 #include <string_view>
@@ -9,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "dynet-like/base/utf8.h"
+#include "dynet-like/base/printable.h"
 #include "dynet-like/graph/describe.h"
 #include "dynet-like/graph/parameter_nodes.h"
 #include "dynet-like/io/files.h"
@@ -20,29 +19,6 @@ namespace dynet {
 namespace {
 
 constexpr double kLetter = 6.7, kLine = 15, kSide = 8, kGap = 14, kBetween = 44;  // pixels
-
-// Text of XML; what is no text becomes '?'.
-std::string escaped(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const Utf8Character c = first_utf8_character(text);
-    const std::size_t bytes = std::max<std::size_t>(1, c.bytes);
-    if (c.code == '&')
-      result += "&amp;";
-    else if (c.code == '<')
-      result += "&lt;";
-    else if (c.code == '>')
-      result += "&gt;";
-    else if (c.code == '"')
-      result += "&quot;";
-    else if (c.bytes == 0 || (c.code < 0x20 && c.code != '\n') || (c.code & 0xfffe) == 0xfffe)
-      result += '?';
-    else
-      result += text.substr(0, bytes);
-    text.remove_prefix(bytes);
-  }
-  return result;
-}
 
 std::string file_of(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
@@ -315,7 +291,7 @@ std::string Picture::svg() const {
   for (const Box& box : boxes_)
     for (const auto& [from, count] : box.reads) text += edge(boxes_[from], box, count);
   for (const Box& box : boxes_) {
-    text += "<g><title>" + escaped(box.title) + "</title><rect x=\"" + number(box.x) + "\" y=\"" +
+    text += "<g><title>" + xml_text(box.title) + "</title><rect x=\"" + number(box.x) + "\" y=\"" +
             number(box.y) + "\" width=\"" + number(box.width) + "\" height=\"" +
             number(box.height) + "\" rx=\"" + (box.is_leaf ? "12" : "3") + '"';
     if (box.hue > 0) text += " class=\"batch\" style=\"--hue: " + std::to_string(box.hue - 1) + '"';
@@ -323,7 +299,7 @@ std::string Picture::svg() const {
     double y = box.y;
     for (const std::string& line : box.lines)
       text += "<text x=\"" + number(box.x + kSide) + "\" y=\"" + number(y += kLine) + "\">" +
-              escaped(line) + "</text>";
+              xml_text(line) + "</text>";
     text += "</g>\n";
   }
   return text + "</svg>\n";

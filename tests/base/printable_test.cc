@@ -54,4 +54,13 @@ TEST_CASE("printable removes control characters from all pairs of bytes") {
     }
 }
 
+TEST_CASE("text of XML is escaped, and what is no text is replaced") {
+  CHECK(xml_text("a<b>&\"c\" d\n") == "a&lt;b&gt;&amp;&quot;c&quot; d\n");
+  CHECK(xml_text("gr\xc3\xb6\xc3\x9f"
+                 "er \xe7\x8a\xac") ==
+        "gr\xc3\xb6\xc3\x9f"
+        "er \xe7\x8a\xac");
+  CHECK(xml_text(std::string("\x01\x00\xff\xef\xbf\xbf", 6)) == "????");
+}
+
 }  // namespace printable_test

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "examples/nlp/common/svg.h"
+#include "dynet-like/base/printable.h"
 
 namespace emoji {
 namespace {
@@ -16,7 +16,7 @@ int rank_of(const Answer& answer) {
 
 std::string text_at(std::size_t x, std::size_t y, int size, const std::string& text) {
   return "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" font-size=\"" +
-         std::to_string(size) + "\">" + nlp::svg_text(text) + "</text>";
+         std::to_string(size) + "\">" + dynet::xml_text(text) + "</text>";
 }
 
 }  // namespace

@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "dynet-like/base/printable.h"
 #include "dynet-like/base/utf8.h"
 #include "examples/nlp/common/conllu.h"
 #include "examples/nlp/common/score.h"
-#include "examples/nlp/common/svg.h"
 #include "examples/nlp/common/text.h"
 
 namespace nlp {
@@ -115,7 +115,7 @@ std::string attribute(const char* name, double value) {
 std::string text(double x, double y, const char* kind, const std::string& content,
                  const std::string& more = "") {
   return "<text" + attribute("x", x) + attribute("y", y) + " class=\"" + kind + '"' + more + '>' +
-         svg_text(content) + "</text>";
+         dynet::xml_text(content) + "</text>";
 }
 
 std::string color(const std::string& tag) {
@@ -143,7 +143,7 @@ std::string wide_tree(const std::vector<ShownWord>& words, unsigned levels) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const ShownWord& word = words[i];
     const double x = middle[i];
-    svg += "<g><title>" + svg_text(word.title) + "</title>" +
+    svg += "<g><title>" + dynet::xml_text(word.title) + "</title>" +
            text(x, ground + 18, "form", word.form) +
            text(x, ground + 36, "tag", word.tag, color(word.tag)) + "</g>\n";
     if (word.level == 0) {
@@ -180,7 +180,7 @@ std::string tall_tree(const std::vector<ShownWord>& words, unsigned levels) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const ShownWord& word = words[i];
     const double y = y_of(i);
-    svg += "<g><title>" + svg_text(word.title) + "</title>" +
+    svg += "<g><title>" + dynet::xml_text(word.title) + "</title>" +
            text(gutter, y + 5, "form left", word.form) +
            text(tags, y + 5, "tag left", word.tag, color(word.tag)) +
            text(relations, y + 5, "relation left", word.relation) + "</g>\n";
@@ -197,8 +197,9 @@ std::string tall_tree(const std::vector<ShownWord>& words, unsigned levels) {
 std::string tagged_words(const std::vector<ShownWord>& words) {
   std::string html = "<p dir=\"auto\">";
   for (const ShownWord& word : words)
-    html += "<span class=\"word\" title=\"" + svg_text(word.title) + "\">" + svg_text(word.form) +
-            "<small" + color(word.tag) + '>' + svg_text(word.tag) + "</small></span>\n";
+    html += "<span class=\"word\" title=\"" + dynet::xml_text(word.title) + "\">" +
+            dynet::xml_text(word.form) + "<small" + color(word.tag) + '>' +
+            dynet::xml_text(word.tag) + "</small></span>\n";
   return html + "</p>\n";
 }
 
@@ -207,7 +208,7 @@ std::string tagged_words(const std::vector<ShownWord>& words) {
 std::string HtmlPage::begin() const {
   return "<!doctype html>\n<html>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" +
-         svg_text(title_) +
+         dynet::xml_text(title_) +
          "</title>\n<style>\n"
          ":root { color-scheme: light dark; --light: 35%; font: 15px system-ui, sans-serif; }\n"
          "@media (prefers-color-scheme: dark) { :root { --light: 75%; } }\n"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "dynet-like/base/printable.h"
 #include "examples/nlp/common/characters.h"
-#include "examples/nlp/common/svg.h"
 
 namespace translate {
 namespace {
@@ -36,12 +36,12 @@ std::string attention_picture(const std::vector<Look>& looks) {
     for (std::size_t column = 0; column < look.source.size(); ++column) {
       const std::size_t x = left + column * kCell + kCell * 2 / 3, y = top - kGap / 2;
       body += "<text" + at(x, y) + " transform=\"rotate(-90 " + std::to_string(x) + " " +
-              std::to_string(y) + ")\">" + nlp::svg_text(look.source[column]) + "</text>\n";
+              std::to_string(y) + ")\">" + dynet::xml_text(look.source[column]) + "</text>\n";
     }
     for (std::size_t row = 0; row < look.weights.size(); ++row) {
       const std::size_t y = top + row * kCell;
       body += "<text text-anchor=\"end\"" + at(left - kGap / 2, y + kCell * 2 / 3) + ">" +
-              nlp::svg_text(rows[row]) + "</text>\n";
+              dynet::xml_text(rows[row]) + "</text>\n";
       for (std::size_t column = 0; column < look.weights[row].size(); ++column) {
         const std::string shade =
             std::to_string(255 - std::lround(255 * look.weights[row][column]));

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "examples/nlp/common/svg.h"
+#include "dynet-like/base/printable.h"
 
 namespace digits {
 namespace {
@@ -19,7 +19,7 @@ std::string rectangle(unsigned x, unsigned y, unsigned size, long shade) {
 
 std::string words(unsigned x, unsigned y, const std::string& text, const std::string& more = "") {
   return "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\"" + more + ">" +
-         nlp::svg_text(text) + "</text>\n";
+         dynet::xml_text(text) + "</text>\n";
 }
 
 }  // namespace
