@@ -43,11 +43,6 @@ struct Profile {
 };
 Profile profile;
 
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value ? value : "";
-}
-
 std::uint64_t draw(std::uint64_t kind, std::atomic<std::uint64_t>& count) {
   return mix_bits(mix_bits(process.seed + kind) + ++count);
 }
@@ -196,9 +191,9 @@ DynetParams extract_dynet_params(int& argc, char**& argv, bool shared_parameters
 }
 
 void initialize(const DynetParams& params) {
-  const std::string table = variable("DYNET_PROFILE"), trace = variable("DYNET_TRACE");
-  if (!profile.run && !(table.empty() && trace.empty()))
-    profile.run = std::make_unique<ProfiledRun>(table, trace);
+  if (!profile.run)
+    profile.run =
+        ProfiledRun::if_asked_for(std::getenv("DYNET_PROFILE"), std::getenv("DYNET_TRACE"));
   if (!(params.weight_decay >= 0 && params.weight_decay < 1))
     throw ArgumentError("initialize: the weight decay must be in [0, 1), got " +
                         std::to_string(params.weight_decay));

@@ -156,6 +156,11 @@ void Profiler::write_trace(const std::string& path) const {
 ProfiledRun::ProfiledRun(std::string table, std::string trace, ProfileSchedule schedule)
     : table_(std::move(table)), trace_(std::move(trace)), profiler_(schedule) {}
 
+std::unique_ptr<ProfiledRun> ProfiledRun::if_asked_for(const char* table, const char* trace) {
+  if (!(table && *table) && !(trace && *trace)) return nullptr;
+  return std::make_unique<ProfiledRun>(table ? table : "", trace ? trace : "");
+}
+
 void ProfiledRun::write() {
   profiler_.stop();
   if (!table_.empty()) profiler_.write_table(table_);

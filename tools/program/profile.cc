@@ -9,42 +9,26 @@
 namespace program {
 namespace {
 
-struct Profile {
-  std::string table, trace;
-  std::unique_ptr<dynet::ProfiledRun> run;
-
-  void start() {
-    run.reset();
-    if (!table.empty() || !trace.empty()) run = std::make_unique<dynet::ProfiledRun>(table, trace);
-  }
-};
-
-Profile& profile() {
-  static Profile p;
-  return p;
+std::unique_ptr<dynet::ProfiledRun>& profiled_run() {
+  static std::unique_ptr<dynet::ProfiledRun> run;
+  return run;
 }
 
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value ? value : "";
+void start(const char* table) {
+  profiled_run() = dynet::ProfiledRun::if_asked_for(table, std::getenv("DYNET_TRACE"));
 }
 
 }  // namespace
 
 void profile_to(const std::string& table) {
   require_possible(table);
-  profile().table = table;
-  profile().start();
+  start(table.c_str());
 }
 
-void profile_by_environment() {
-  profile().table = variable("DYNET_PROFILE");
-  profile().trace = variable("DYNET_TRACE");
-  profile().start();
-}
+void profile_by_environment() { start(std::getenv("DYNET_PROFILE")); }
 
 void write_profile() {
-  if (profile().run) profile().run->write();
+  if (profiled_run()) profiled_run()->write();
 }
 
 }  // namespace program
@@ -52,7 +36,7 @@ void write_profile() {
 namespace dynet {
 
 Observer* process_observer() {
-  const auto& run = program::profile().run;
+  const auto& run = program::profiled_run();
   return run ? &run->profiler() : nullptr;
 }
 
