@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "dynet-like/graph/describe.h"
 #include "dynet-like/graph/parameter_nodes.h"
 #include "dynet-like/param/storage.h"
 #include "dynet-like/profile/record.h"
@@ -23,9 +24,9 @@ const ParameterStorageBase* parameter_of(const GraphStore& graph, NodeId id) {
 struct Group {
   std::uint32_t nodes = 0;
   NodeId first = 0;
-  ProfiledKey key{};       // of the first node
-  bool is_uniform = true;  // all have this key
-  std::uint32_t line = 0;
+  ProfiledKey key{};         // of the first node
+  bool is_one_batch = true;  // or would be, but for nodes that depend on each other
+  std::uint64_t calls = 0;
 };
 
 // Level of each node in its group: nodes of one level do not depend on each other.
@@ -57,7 +58,7 @@ void add_group(const GraphStore& graph, const std::vector<std::uint32_t>& group_
     std::vector<Seen>& seen = by_level[levels[id]];
     const ProfiledKey key = batch_key_of(graph, id);
     const bool known = rule.batches && std::any_of(seen.begin(), seen.end(), [&](const Seen& k) {
-                         return k.key.kind == key.kind && k.key.shared == key.shared;
+                         return k.key.same_batch(key);
                        });
     if (known) continue;
     if (!seen.empty()) {
@@ -82,27 +83,25 @@ void add_apart(const GraphStore& graph, NodeId computed, const std::vector<Batch
         known.try_emplace({n.form, o.file, o.line}, static_cast<std::uint32_t>(groups.size()));
     group_of[id] = found->second;
     const ProfiledKey key = batch_key_of(graph, id);
-    if (is_new) groups.push_back({0, id, key, n.form->batch.value.batches, 0});
+    if (is_new) groups.push_back({0, id, key, n.form->batch.value.batches});
     Group& group = groups[found->second];
     ++group.nodes;
-    group.is_uniform =
-        group.is_uniform && group.key.kind == key.kind && group.key.shared == key.shared;
+    group.is_one_batch = group.is_one_batch && group.key.same_batch(key);
   }
-  std::map<std::uint32_t, std::uint64_t> calls_of;  // by group
-  for (const BatchedCall& c : calls) {
-    if (c.first >= group_of.size() || group_of[c.first] == ~0u) continue;
-    ++calls_of[group_of[c.first]];
-    groups[group_of[c.first]].line = c.line;
-  }
+  for (const BatchedCall& c : calls)
+    if (c.first < group_of.size() && group_of[c.first] != ~0u) ++groups[group_of[c.first]].calls;
   std::vector<std::uint32_t> levels;
-  for (const auto& [index, count] : calls_of) {
-    if (groups[index].is_uniform || count < 2) continue;
+  for (std::uint32_t index = 0; index < groups.size(); ++index) {
+    const Group& group = groups[index];
+    if (group.is_one_batch || group.calls < 2) continue;
     find_levels(graph, group_of, index, levels);
     ApartCalls found;
-    add_group(graph, group_of, index, groups[index], levels, found);
+    add_group(graph, group_of, index, group, levels, found);
     if (found.more == 0) continue;
-    ApartCalls& apart = record.apart[groups[index].line];
-    apart.calls += count;
+    const Node& first = graph.nodes[group.first];
+    ApartCalls& apart =
+        record.apart[record.line(first.form->name.value, to_string(graph.at(first)))];
+    apart.calls += group.calls;
     apart.nodes += found.nodes;
     apart.more += found.more;
     for (const auto& [reason, n] : found.reasons) apart.reasons[reason] += n;

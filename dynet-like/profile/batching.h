@@ -15,6 +15,10 @@ struct ProfiledKey {
   std::uint32_t kind;
   std::uint32_t shared;      ///< hash of the operands that a batch shares
   std::uint32_t parameters;  ///< the same, where all nodes of a parameter count as one
+
+  bool same_batch(const ProfiledKey& other) const {
+    return kind == other.kind && shared == other.shared;
+  }
 };
 ProfiledKey batch_key_of(const GraphStore& graph, NodeId id);
 
@@ -22,7 +26,6 @@ ProfiledKey batch_key_of(const GraphStore& graph, NodeId id);
 struct BatchedCall {
   std::uint32_t line, request;
   NodeId first;
-  std::uint32_t count;
   ProfiledKey key;
 };
 struct BatchedRequest {

@@ -31,10 +31,10 @@ struct ProfiledLine {
   double value_bytes = 0;  ///< memory of its values
 };
 
-/// Kernel calls of a line that could not be one batch, in all graphs.
+/// Kernel calls of a line whose nodes differ, in all graphs.
 struct ApartCalls {
   std::uint64_t calls = 0, nodes = 0;
-  std::uint64_t more = 0;                        ///< calls beyond those of the largest batch key
+  std::uint64_t more = 0;  ///< calls beyond one for nodes that do not depend on each other
   std::map<std::string, std::uint64_t> reasons;  ///< of some pairs, and how often
 };
 
@@ -85,12 +85,12 @@ struct ProfileRecord : ProfileData {
   const ProfileSchedule schedule;
   std::atomic<bool> records = false;  ///< whether graphs add to it
 
-  std::mutex mutex;         ///< of all that follows, and of ProfileData
-  bool by_updates = false;  ///< an update was seen; before, graphs count
-  bool stopped = false;     ///< the schedule has ended
-  bool closed = false;      ///< by the user
-  bool dropped = false;     ///< the first updates were
-  ProfileData first;        ///< of the first updates, if there are no later ones
+  mutable std::mutex mutex;  ///< of all that follows, and of ProfileData
+  bool by_updates = false;   ///< an update was seen; before, graphs count
+  bool stopped = false;      ///< the schedule has ended
+  bool closed = false;       ///< by the user
+  bool dropped = false;      ///< the first updates were
+  ProfileData first;         ///< of the first updates, if there are no later ones
   std::vector<std::string> texts;
   std::map<std::string, std::uint32_t, std::less<>> text_of;
   std::map<std::uint64_t, std::uint32_t> thread_of;  ///< by this_thread_number

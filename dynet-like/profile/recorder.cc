@@ -1,6 +1,5 @@
 // The observer of a graph: lists what it does, and adds the list to the record when it is cleared.
 #include <algorithm>
-#include <chrono>
 #include <unordered_map>
 #include <utility>
 
@@ -46,6 +45,7 @@ double bytes_of(const KernelCall& c) {
 
 class Recorder final : public GraphObserver {
  public:
+  // With the lock of the record.
   explicit Recorder(std::shared_ptr<ProfileRecord> record)
       : record_(std::move(record)), since_(record_->records ? profile_clock() : 0) {
     record_->recorders.insert(this);
@@ -59,7 +59,7 @@ class Recorder final : public GraphObserver {
 
   // Adds the work of the graph so far, if it belongs to this thread and computes nothing now.
   void collect() {
-    if (graph_ && !is_recording_ && thread_ == this_thread_number()) add_to_record(*graph_, {});
+    if (thread_ == this_thread_number() && graph_ && !is_recording_) add_to_record(*graph_, {});
   }
 
   void ask(const char* function, SourceLocation at) override {
@@ -71,9 +71,8 @@ class Recorder final : public GraphObserver {
     if (!is_recording_ && !record_->records.load(std::memory_order_relaxed)) return;
     const std::int64_t now = profile_clock();
     if (!is_recording_) {
+      move_to_this_thread(graph);
       is_recording_ = true;
-      graph_ = &graph;
-      thread_ = this_thread_number();
       const bool asked = std::exchange(is_asked_, false);
       if (asked)
         requests_.push_back({asked_.function, asked_.at, computed_, false});
@@ -174,6 +173,14 @@ class Recorder final : public GraphObserver {
     if (std::exchange(is_call_open_, false)) calls_.back().end = now;
   }
 
+  // `collect` of another thread may be looking at this graph.
+  void move_to_this_thread(const GraphStore& graph) {
+    if (graph_ && thread_ == this_thread_number()) return;
+    const std::lock_guard lock(record_->mutex);
+    graph_ = &graph;
+    thread_ = this_thread_number();
+  }
+
   // With the lock of the record.
   void add_to_record(const GraphStore& graph, const GraphStatistics& statistics) {
     if (!spans_.empty()) add_all(graph, statistics);
@@ -209,8 +216,7 @@ class Recorder final : public GraphObserver {
       part.bytes += static_cast<double>(c.bytes);
       if (forward) {
         l.value_bytes += static_cast<double>(c.dim->size()) * c.count * sizeof(float);
-        if (c.form->kind == Kind::compute)
-          batched.push_back({line, c.request, c.first, c.count, c.key});
+        if (c.form->kind == Kind::compute) batched.push_back({line, c.request, c.first, c.key});
       }
       r.slices.push_back({c.begin, c.end, thread,
                           forward ? ProfileSlice::forward_call : ProfileSlice::backward_call, line,

@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <chrono>
 #include <cstdarg>
 #include <cstdio>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -256,9 +254,8 @@ std::string missed(const ProfileRecord& r, std::size_t folders) {
 
 }  // namespace
 
-std::string profile_table(const ProfileRecord& record) {
+std::string profile_table(const ProfileRecord& r) {
   const double most = peak();
-  ProfileRecord& r = const_cast<ProfileRecord&>(record);
   const std::lock_guard lock(r.mutex);
   if (r.graphs == 0) return "No graph was computed.\n";
   const std::size_t folders = common_folders(r);

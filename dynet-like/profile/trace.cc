@@ -2,6 +2,7 @@
 // microseconds from the start of recording, a row for each thread, slices of a row nest.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <vector>
 
 #include "dynet-like/profile/record.h"
@@ -54,8 +55,7 @@ std::string line_of(const Json& e) {
 
 }  // namespace
 
-std::string profile_trace(const ProfileRecord& record) {
-  ProfileRecord& r = const_cast<ProfileRecord&>(record);
+std::string profile_trace(const ProfileRecord& r) {
   const std::lock_guard lock(r.mutex);
   std::string json = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
   Json process = event("M", "process_name", 0);

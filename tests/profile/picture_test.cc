@@ -1,8 +1,8 @@
 #include "dynet-like/profile/picture.h"
 
-#include <filesystem>
 #include <fstream>
 
+#include "tests/io/folder.h"
 #include "tests/run/random_graph.h"
 #include "tests/support/prelude.h"
 
@@ -117,8 +117,9 @@ TEST_CASE("an empty graph is an empty picture, and files are written") {
   ComputationGraph g;
   CHECK(rectangles(graph_svg(g)).empty());
   tanh(input(g, 1.0f));
-  write_svg(g, "picture_test.svg");
-  std::ifstream file("picture_test.svg");
+  const TemporaryFolder folder;
+  write_svg(g, folder / "picture.svg");
+  std::ifstream file(folder / "picture.svg");
   std::string line;
   std::getline(file, line);
   CHECK(line.rfind("<svg ", 0) == 0);

@@ -5,6 +5,7 @@
 
 #include "dynet-like/graph/graph_state.h"
 #include "dynet-like/profile/record.h"
+#include "tests/io/folder.h"
 #include "tests/run/random_graph.h"
 #include "tests/support/all_values.h"
 #include "tests/support/prelude.h"
@@ -43,9 +44,9 @@ std::vector<std::string> row(const std::string& table, const std::string& operat
 }
 
 Json trace_of(const Profiler& profiler) {
-  const std::string path = "profiler_test.json";
-  profiler.write_trace(path);
-  std::ifstream file(path);
+  const TemporaryFolder folder;
+  profiler.write_trace(folder / "trace");
+  std::ifstream file(folder / "trace");
   return Json::parse(file);
 }
 
@@ -109,12 +110,23 @@ TEST_CASE("a profile counts calls, nodes and products by operation and line") {
   CHECK(std::stod(p[8]) > 0);
   CHECK(contains(table, "Not batched: nothing"));
   CHECK(contains(table, "Read too early: nothing"));
-  // 2 * 8 * 8 * 64 forward, and W' dy is not needed for inputs; dW once.
   const Json trace = trace_of(profiler);
   CHECK(slices(trace, "tanh").size() == 3);
   CHECK(slices(trace, "tanh gradient").size() == 3);
   CHECK(slices(trace, "operator* gradient").size() == 3);
-  for (const Json& e : slices(trace, "operator*")) CHECK(e["args"]["nodes"] == 64);
+  // A product of 8 x 8 with each of 64 columns; backward computes dW alone, for the columns are
+  // inputs.
+  const auto work = [](const Json& e) {
+    return double(e["args"]["GFLOP/s"]) * double(e["dur"]) * 1000;
+  };
+  for (const Json& e : slices(trace, "operator*")) {
+    CHECK(e["args"]["nodes"] == 64);
+    CHECK(e["args"]["shape"] == "{8}");
+    CHECK(work(e) == Approx(2 * 8 * 8 * 64).epsilon(0.01));
+    CHECK(e["args"]["bytes"] == 4 * (8 * 8 + 2 * 8 * 64));
+  }
+  for (const Json& e : slices(trace, "operator* gradient"))
+    CHECK(work(e) == Approx(2 * 8 * 8 * 64).epsilon(0.01));
 }
 
 TEST_CASE("slices of a timeline nest, start near 0, and their times add up") {
@@ -134,6 +146,8 @@ TEST_CASE("slices of a timeline nest, start near 0, and their times add up") {
   const Json trace = trace_of(profiler);
   std::map<int, std::vector<double>> open;  // ends of the enclosing slices, by thread
   double first = 1e9, calls = 0, passes = 0;
+  std::optional<double> last_call;  // end of the call before, of the same pass
+  unsigned gaps = 0, pairs = 0;
   for (const Json& e : slices(trace)) {
     const double begin = e["ts"], end = begin + double(e["dur"]);
     REQUIRE(begin >= 0);
@@ -143,12 +157,20 @@ TEST_CASE("slices of a timeline nest, start near 0, and their times add up") {
     while (!ends.empty() && ends.back() <= begin + 1e-6) ends.pop_back();
     if (!ends.empty()) REQUIRE(end <= ends.back() + 1e-3);
     ends.push_back(end);
+    if (e["cat"] == "graph") {
+      last_call.reset();
+    } else {  // a call ends where the next one begins
+      pairs += last_call.has_value();
+      gaps += last_call && std::abs(*last_call - begin) > 1e-3;
+      last_call = end;
+    }
     if (e["name"] == "forward" || e["name"] == "backward") passes += double(e["dur"]);
     if (e["cat"] != "graph" || e["name"] == "plan") calls += double(e["dur"]);
   }
   CHECK(first < 60e6);  // microseconds, and not since the start of the machine
   CHECK(calls <= passes + 1e-3 * passes);
-  CHECK(calls > 0);
+  CHECK(pairs > 100);
+  CHECK(gaps == 0);
   CHECK(open.size() == 1);
 }
 
@@ -235,6 +257,28 @@ TEST_CASE("a profile shows nodes that are computed one by one, at once") {
   });
   INFO(table);
   CHECK(contains(part(table, "Read too early:"), "immediate computation"));
+}
+
+TEST_CASE("nodes that were reverted give no line to those that are built in their place") {
+  ParameterCollection pc;
+  std::vector<Parameter> layers;
+  for (int k = 0; k < 6; ++k) layers.push_back(pc.add_parameters({4, 4}));
+  const std::string table = table_of([&](ComputationGraph& g) {
+    const Expression x = input(g, Dim({4}), std::vector<float>(4, 1.0f));
+    (void)x.value();
+    g.checkpoint();
+    std::vector<Expression> all;
+    for (int k = 0; k < 6; ++k) all.push_back(tanh(parameter(g, layers[0]) * x));
+    (void)sum(all).value();
+    g.revert();
+    all.clear();
+    for (const Parameter& w : layers) all.push_back(parameter(g, w) * x);
+    g.forward(sum(all));
+  });
+  INFO(table);
+  const std::string apart = part(table, "Not batched:");
+  CHECK(contains(apart, "operator* at "));
+  CHECK_FALSE(contains(apart, "tanh at "));
 }
 
 TEST_CASE("graphs that are gone before the update ends belong to it") {
@@ -405,8 +449,9 @@ TEST_CASE("memory of graphs is a counter") {
 
 TEST_CASE("a timeline is compressed if its name says so, and cannot be written everywhere") {
   Profiler profiler(kAll);
-  profiler.write_trace("profiler_test.json.gz");
-  std::ifstream file("profiler_test.json.gz", std::ios::binary);
+  const TemporaryFolder folder;
+  profiler.write_trace(folder / "trace.gz");
+  std::ifstream file(folder / "trace.gz", std::ios::binary);
   CHECK(file.get() == 0x1f);
   CHECK(file.get() == 0x8b);
   CHECK_THROWS_AS(profiler.write_trace("/nonexistent/x.json"), FileError);

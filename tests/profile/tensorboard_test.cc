@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/io/folder.h"
 #include "tests/support/prelude.h"
 
 namespace tensorboard_test {
@@ -80,9 +81,8 @@ std::string field(const std::string& message, unsigned number) {
 }
 
 struct Folder {
-  std::string path = "tensorboard_test.d";
-  Folder() { std::filesystem::remove_all(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
+  TemporaryFolder folder;
+  std::string path = folder / "board";
 
   std::vector<std::string> files() const {
     std::set<std::string> all;

@@ -1,10 +1,12 @@
 // One profiler watches the graphs of several threads.
 
+#include <atomic>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "dynet-like/profile/profiler.h"
+#include "tests/io/folder.h"
 #include "tests/support/prelude.h"
 
 namespace profile_test {
@@ -27,8 +29,9 @@ TEST_CASE("a timeline has a row for each thread, also while it is written") {
   }
   one.join();
   two.join();
-  profiler.write_trace("profile_test.json");
-  std::ifstream file("profile_test.json");
+  const TemporaryFolder folder;
+  profiler.write_trace(folder / "trace");
+  std::ifstream file(folder / "trace");
   const auto trace = nlohmann::json::parse(file);
   std::map<int, int> rows;
   int names = 0;
@@ -40,6 +43,25 @@ TEST_CASE("a timeline has a row for each thread, also while it is written") {
   CHECK(rows.begin()->second == 50);
   CHECK(rows.rbegin()->second == 50);
   CHECK(names == 2);
+}
+
+TEST_CASE("updates end in one thread while another one computes, and a graph moves between them") {
+  Profiler profiler({.skip = 0, .record = 100000});
+  ComputationGraph moved;
+  profiler.watch(moved);
+  moved.forward(tanh(input(moved, 1.0f)));
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    for (int k = 0; k < 200; ++k) {
+      moved.clear();
+      moved.forward(tanh(input(moved, float(k))));
+    }
+    done = true;
+  });
+  while (!done) profiler.step();
+  other.join();
+  profiler.stop();
+  CHECK(profiler.table().find("tanh") != std::string::npos);
 }
 
 }  // namespace profile_test
