@@ -9,6 +9,7 @@
 #include "benchmarks/memory.h"
 #include "benchmarks/training/task.h"
 #include "dynet-like/plan/plan_maker.h"
+#include "dynet-like/profile/profiler.h"
 
 namespace {
 
@@ -49,6 +50,26 @@ void nodes_of_four_numbers() {
   std::printf("  forward again                                %7.1f\n", 1e9 * again / kNodes);
   std::printf("  backward                                     %7.1f                22\n",
               1e9 * backward / kNodes);
+}
+
+/// The cost of a profiler that records: every node of the chain is a kernel call.
+void watched_nodes() {
+  constexpr int kNodes = 20000;
+  ParameterCollection model;
+  const Parameter p = model.add_parameters({4});
+  std::array<double, 2> fastest{1e9, 1e9};
+  for (int r = 0; r < kRounds; ++r)
+    for (const bool watched : {false, true}) {
+      Profiler profiler({.skip = 0, .record = 1});
+      ComputationGraph cg;
+      if (watched) profiler.watch(cg);
+      fastest[watched] = std::min(fastest[watched], bench::fastest(1, [&] {
+                                    bench::keep(build_chain(cg, p, kNodes).value());
+                                    cg.clear();
+                                  }));
+    }
+  std::printf("  more for a call while a profiler records     %7.1f\n",
+              1e9 * (fastest[1] - fastest[0]) / kNodes);
 }
 
 /// Planning of alternating graphs, as in training.
@@ -236,6 +257,7 @@ int main() {
   std::printf("calibrator                                     %7.1f GFLOP/s\n",
               bench::calibrator());
   nodes_of_four_numbers();
+  watched_nodes();
   planning("tree-LSTM", bench::make_tree_lstm(bench::make_trees()));
   planning("BiLSTM tagger", bench::make_tagger(bench::make_tagged_text()));
   lstm_steps();
