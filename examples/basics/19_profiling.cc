@@ -1,10 +1,12 @@
 // Profiling: why it is slow, why it does not learn.
 //
+//     19_profiling              prints two profiles
+//     19_profiling graph.svg    draws a graph, too
+//
 // Nodes that do the same run as one batch. Two habits prevent it without a sign but the time: to
 // declare the parameters again for every sample, so that each sample multiplies by nodes of its
 // own; and to read a value, such as a loss, before the other samples are built, which computes what
-// is there. A profile names both, with the line, see docs/profiling.md. It also writes a timeline
-// for Perfetto and a picture of a graph.
+// is there. A profile names both, with the line, see docs/profiling.md.
 //
 // A network that does not learn shows it in its gradients: zero, or much smaller in one layer than
 // in the next. TensorBoard draws their histograms; here a few norms are printed.
@@ -45,7 +47,8 @@ double norm(const Tensor& gradients) {
 }
 
 // Mean loss of the last update. `wrong`: with both habits.
-float train(Network& net, bool wrong, unsigned updates, Profiler& profiler) {
+float train(Network& net, bool wrong, Profiler& profiler, const char* picture) {
+  constexpr unsigned updates = 60;
   AdamTrainer trainer(net.model, 0.01f);
   float mean = 0;
   for (unsigned k = 0; k < updates; ++k) {
@@ -70,20 +73,20 @@ float train(Network& net, bool wrong, unsigned updates, Profiler& profiler) {
         std::cout << "  gradient of " << p.get_fullname() << ": " << norm(p.gradients()) << '\n';
     trainer.update();
     profiler.step();
-    if (k == 0 && !wrong) write_svg(cg, "19_profiling.svg");
+    if (k == 0 && picture) write_svg(cg, picture);
   }
   return mean;
 }
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   for (const bool wrong : {true, false}) {
     std::cout << (wrong ? "with two habits:\n" : "without them:\n");
     Network net;
     net.model.set_seed(1);
     Profiler profiler({.skip = 5, .record = 20});
-    const float loss = train(net, wrong, 60, profiler);
+    const float loss = train(net, wrong, profiler, wrong || argc < 2 ? nullptr : argv[1]);
     profiler.stop();
     std::cout << profiler.table() << "loss: " << loss << "\n\n";
     if (!wrong && !(loss < kBound)) return 1;
