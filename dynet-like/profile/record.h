@@ -48,6 +48,7 @@ struct EarlyRequests {
 /// A slice of a timeline: an activity, or a kernel call in it.
 struct ProfileSlice {
   enum Kind : std::uint8_t { build, plan, forward, backward, update, forward_call, backward_call };
+  static constexpr std::size_t kActivities = forward_call, kKinds = backward_call + 1;
   std::int64_t begin, end;  ///< ns
   std::uint32_t thread;     ///< from 1
   Kind kind;
@@ -56,6 +57,9 @@ struct ProfileSlice {
   std::uint32_t shape;  ///< of calls: index in `texts`
   float work, bytes;
 };
+
+/// Names of activities.
+inline constexpr const char* kProfileNames[] = {"build", "plan", "forward", "backward", "update"};
 
 struct ProfileMemory {
   std::int64_t time;

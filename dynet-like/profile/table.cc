@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstdarg>
 #include <cstdio>
 #include <string>
@@ -88,36 +89,12 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-struct Times {
-  double build = 0, plan = 0, forward = 0, backward = 0, update = 0;
-};
-
-Times times_of(const ProfileRecord& r) {
-  Times t;
-  for (const ProfileSlice& s : r.slices) {
-    const auto time = static_cast<double>(s.end - s.begin);
-    switch (s.kind) {
-      case ProfileSlice::build:
-        t.build += time;
-        break;
-      case ProfileSlice::plan:
-        t.plan += time;
-        break;
-      case ProfileSlice::forward:
-        t.forward += time;
-        break;
-      case ProfileSlice::backward:
-        t.backward += time;
-        break;
-      case ProfileSlice::update:
-        t.update += time;
-        break;
-      default:
-        break;
-    }
-  }
-  t.forward -= t.plan;  // which is inside
-  return t;
+// Nanoseconds by kind of slice; forward without the planning inside it.
+std::array<double, ProfileSlice::kKinds> times_of(const ProfileRecord& r) {
+  std::array<double, ProfileSlice::kKinds> times{};
+  for (const ProfileSlice& s : r.slices) times[s.kind] += static_cast<double>(s.end - s.begin);
+  times[ProfileSlice::forward] -= times[ProfileSlice::plan];
+  return times;
 }
 
 std::string head(const ProfileRecord& r) {
@@ -137,7 +114,7 @@ std::string head(const ProfileRecord& r) {
 }
 
 std::string phases(const ProfileRecord& r) {
-  const Times t = times_of(r);
+  const auto times = times_of(r);
   const auto steps = static_cast<double>(std::max<std::uint64_t>(1, r.recorded));
   const double wall = static_cast<double>(std::max<std::int64_t>(1, r.end - r.begin));
   Table table(1);
@@ -145,13 +122,12 @@ std::string phases(const ProfileRecord& r) {
   const auto row = [&](const char* name, double time) {
     table.add({name, ms(time / steps), format("%.0f %%", 100 * time / wall)});
   };
-  row("build", t.build);
-  row("plan", t.plan);
-  row("forward", t.forward);
-  row("backward", t.backward);
-  row("update", t.update);
-  if (r.thread_of.size() == 1)
-    row("the rest", std::max(0.0, wall - t.build - t.plan - t.forward - t.backward - t.update));
+  double rest = wall;
+  for (std::size_t kind = 0; kind < ProfileSlice::kActivities; ++kind) {
+    row(kProfileNames[kind], times[kind]);
+    rest -= times[kind];
+  }
+  if (r.thread_of.size() == 1) row("the rest", std::max(0.0, rest));
   return table.text();
 }
 

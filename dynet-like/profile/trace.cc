@@ -13,7 +13,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kProcess = 1;
-constexpr const char* kNames[] = {"build", "plan", "forward", "backward", "update", "", ""};
 
 double microseconds(const ProfileRecord& r, std::int64_t time) {
   return static_cast<double>(time - r.begin) / 1000;
@@ -35,7 +34,7 @@ Json slice(const ProfileRecord& r, const ProfileSlice& s) {
       args["GFLOP/s"] = static_cast<double>(s.work) /
                         static_cast<double>(std::max<std::int64_t>(1, s.end - s.begin));
   } else {
-    name = kNames[s.kind];
+    name = kProfileNames[s.kind];
     if (s.kind == ProfileSlice::build) args = {{"nodes", s.count}};
     if (s.kind == ProfileSlice::forward || s.kind == ProfileSlice::backward)
       args = {{"for", r.texts[s.line]}};
