@@ -61,7 +61,7 @@ class DynetLike(ConanFile):
     def generate(self):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
-        for part in ("TESTS", "EXAMPLES", "TOOLS", "BENCHMARKS", "CUDA", "NATIVE"):
+        for part in ("TESTS", "EXAMPLES", "TOOLS", "BENCHMARKS", "CUDA", "NATIVE", "ZLIB"):
             toolchain.cache_variables[f"DYNET_{part}"] = False
         toolchain.cache_variables["DYNET_INSTALL"] = True
         toolchain.generate()

@@ -11,6 +11,7 @@ vcpkg_cmake_configure(
     -DDYNET_BENCHMARKS=OFF
     -DDYNET_CUDA=OFF
     -DDYNET_NATIVE=OFF
+    -DDYNET_ZLIB=OFF
     -DDYNET_INSTALL=ON
 )
 vcpkg_cmake_install()
