@@ -205,24 +205,28 @@ std::string tagged_words(const std::vector<ShownWord>& words) {
 
 }  // namespace
 
-std::string HtmlPage::begin() const {
+std::string html_head(const std::string& title, const std::string& style) {
   return "<!doctype html>\n<html>\n<meta charset=\"utf-8\">\n"
          "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" +
-         dynet::xml_text(title_) +
+         dynet::xml_text(title) +
          "</title>\n<style>\n"
          ":root { color-scheme: light dark; --light: 35%; font: 15px system-ui, sans-serif; }\n"
          "@media (prefers-color-scheme: dark) { :root { --light: 75%; } }\n"
          "body { margin: 1rem; }\n"
-         "section { overflow-x: auto; margin: 0 0 1.5rem; }\n"
-         ".word { display: inline-block; text-align: center; margin: 0 .5em .6em 0; }\n"
-         ".word small { display: block; font-size: 12px; color: hsl(var(--hue) 70% var(--light)); "
-         "}\n"
-         "text { fill: currentColor; text-anchor: middle; }\n"
-         ".left { text-anchor: start; }\n"
-         ".tag { font-size: 12px; fill: hsl(var(--hue) 70% var(--light)); }\n"
-         ".relation { font-size: 12px; opacity: .8; }\n"
-         ".arc { fill: none; stroke: currentColor; opacity: .6; }\n"
-         "</style>";
+         "section { overflow-x: auto; margin: 0 0 1.5rem; }\n" +
+         style + "</style>";
+}
+
+std::string HtmlPage::begin() const {
+  return html_head(
+      title_,
+      ".word { display: inline-block; text-align: center; margin: 0 .5em .6em 0; }\n"
+      ".word small { display: block; font-size: 12px; color: hsl(var(--hue) 70% var(--light)); }\n"
+      "text { fill: currentColor; text-anchor: middle; }\n"
+      ".left { text-anchor: start; }\n"
+      ".tag { font-size: 12px; fill: hsl(var(--hue) 70% var(--light)); }\n"
+      ".relation { font-size: 12px; opacity: .8; }\n"
+      ".arc { fill: none; stroke: currentColor; opacity: .6; }\n");
 }
 
 std::string HtmlPage::add(const std::string& line) {

@@ -6,6 +6,9 @@
 
 namespace nlp {
 
+/// The head of a page without scripts, for light and dark; `style` is added to its CSS.
+std::string html_head(const std::string& title, const std::string& style);
+
 /// A page that shows CoNLL-U: words with their tags in colour, and trees as arcs. One file without
 /// scripts, for light and dark, wide and narrow windows.
 class HtmlPage {

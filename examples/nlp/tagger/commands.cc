@@ -9,6 +9,7 @@
 #include "examples/nlp/common/text.h"
 #include "kingjames.h"
 #include "model.h"
+#include "score_page.h"
 
 namespace tagger {
 
@@ -63,6 +64,9 @@ class Eval : public EvalCommand<Model> {
     begin_group(app, kOutputOptions);
     app.add_option("--show", show_, "Show so many sentences before and after")
         ->transform(InRange(0, 1000000));
+    app.add_option("--html", page_,
+                   "Page of the scores: by class, for unknown words, by length of the sentence, "
+                   "and the errors that the model was surest of");
     scores_.add_labels(app, "tags, or of the types of spans,");
     scores_.add_json(app, {"--show"});
   }
@@ -79,15 +83,22 @@ class Eval : public EvalCommand<Model> {
       return read_corpus(file, {data.format, data.column}).corpus;
     });
     model.report_unknown_tags(corpus, data_);
-    const Report report = tagger::evaluate(model, corpus, part_ == "all" ? data_ : part_);
+    std::vector<Tagging> found;
+    const Report report = tagger::evaluate(model, corpus, part_ == "all" ? data_ : part_,
+                                           page_.empty() ? nullptr : &found);
     print_scores(report, Model::kProgram, scores_, std::cout);
     if (show_ > 0) show_sentences(model, corpus, show_, std::cout);
+    if (page_.empty()) return;
+    OutputFile file({"--html", page_}, files_read(saved_, {"--data", data_}));
+    file.write(score_page(report, corpus, found, model.description().baseline));
+    file.finish();
   }
 
   std::string format_, column_;  ///< empty: as in training
   std::string part_ = "all";
   ScoreOptions scores_;
   std::size_t show_ = 0;
+  std::string page_;
 };
 
 }  // namespace

@@ -433,14 +433,16 @@ void Model::report_unknown_tags(const Corpus& corpus, const std::string& name) c
   unknown.report("it gets none of these words right");
 }
 
-Report evaluate(Model& model, const Corpus& corpus, const std::string& name) {
+Report evaluate(Model& model, const Corpus& corpus, const std::string& name,
+                std::vector<Tagging>* found) {
   const Description& description = model.description();
   Report report(name, description.kind);
   std::vector<const std::vector<std::string>*> sentences;
   for (const Sentence& sentence : corpus) sentences.push_back(&sentence.words);
-  const std::vector<Tagging> found = tag_all(model, sentences, false, name);
+  std::vector<Tagging> taggings = tag_all(model, sentences, found != nullptr, name);
   for (std::size_t i = 0; i < corpus.size(); ++i)
-    report.add(corpus[i], found[i].tags, description.baseline);
+    report.add(corpus[i], taggings[i].tags, description.baseline);
+  if (found != nullptr) *found = std::move(taggings);
   return report;
 }
 

@@ -171,8 +171,10 @@ std::vector<Tagging> tag_all(Model& model,
                              const std::vector<const std::vector<std::string>*>& sentences,
                              bool probabilities = false, const std::string& name = "");
 
-/// Scores the model and its baseline on a corpus.
-Report evaluate(Model& model, const Corpus& corpus, const std::string& name);
+/// Scores the model and its baseline on a corpus. `found`, if given, receives the tags and their
+/// probabilities.
+Report evaluate(Model& model, const Corpus& corpus, const std::string& name,
+                std::vector<Tagging>* found = nullptr);
 
 }  // namespace tagger
 
