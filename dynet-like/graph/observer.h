@@ -52,6 +52,8 @@ class Observer {
   /// A trainer begins or ends an update.
   virtual void begin_update() = 0;
   virtual void end_update() = 0;
+  /// The program learns from n samples in the next update.
+  virtual void add_samples(std::size_t n) = 0;
 };
 
 /// Observer of all graphs and trainers of the process, or null. The library has no such state:

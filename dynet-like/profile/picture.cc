@@ -63,6 +63,7 @@ class Picture {
   void connect();
   void label(Box& box);
   void find_layers();
+  void find_layers_of_batches();
   void lift_leaves();
   void place();
   std::string line_of(NodeId id) const {
@@ -176,13 +177,23 @@ void Picture::label(Box& box) {
   box.height = kLine * static_cast<double>(box.lines.size()) + kSide;
 }
 
+// The nodes of a batch are a layer, below those of their operands.
+void Picture::find_layers_of_batches() {
+  std::vector<std::vector<Box*>> batches(batch_sizes_.size());  // in the order of the plan
+  for (std::size_t b = 0; b < boxes_.size(); ++b) batches[batch_[b]].push_back(&boxes_[b]);
+  for (const std::vector<Box*>& batch : batches) {
+    std::size_t layer = 0;
+    for (const Box* box : batch)
+      for (const auto& [from, count] : box->reads) layer = std::max(layer, boxes_[from].layer + 1);
+    for (Box* box : batch) box->layer = layer;
+  }
+}
+
 // The layer of a box is below those of its operands. Boxes that read each other share one.
 void Picture::find_layers() {
   const std::size_t n = boxes_.size();
-  if (n == graph_.nodes.size()) {  // nothing is folded: no loops
-    for (Box& box : boxes_)
-      for (const auto& [from, count] : box.reads)
-        box.layer = std::max(box.layer, boxes_[from].layer + 1);
+  if (n == graph_.nodes.size()) {  // a box for each node
+    find_layers_of_batches();
     return lift_leaves();
   }
   std::vector<std::vector<bool>> reaches(n, std::vector<bool>(n, false));  // operands of operands

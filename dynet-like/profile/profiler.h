@@ -43,7 +43,7 @@ class Profiler final : public Observer {
   /// Ends an update, where no trainer is watched.
   void step();
   /// Counts training samples, for the table.
-  void add_samples(std::size_t n);
+  void add_samples(std::size_t n) override;
   /// Records nothing from now on.
   void stop();
   /// Whether the updates of the schedule were all recorded.

@@ -14,6 +14,7 @@ TEST_CASE("Profile: every program writes a table and a timeline of its updates")
     const std::string table = desk.read("table");
     INFO(each.program.name << '\n' << table);
     CHECK(contains(table, " updates"));
+    CHECK(contains(table, " samples; "));
     CHECK(contains(table, "backward"));
     CHECK(contains(table, "Not batched:"));
     const auto trace = nlohmann::json::parse(desk.read("trace.json"));

@@ -20,6 +20,7 @@ std::size_t count(const std::string& text, const std::string& what) {
 
 struct Rectangle {
   double x, y, width, height;
+  std::string hue;  // of a batch, or empty
 };
 
 std::vector<Rectangle> rectangles(const std::string& svg) {
@@ -29,6 +30,8 @@ std::vector<Rectangle> rectangles(const std::string& svg) {
     Rectangle r;
     REQUIRE(std::sscanf(svg.c_str() + at, "<rect x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"",
                         &r.x, &r.y, &r.width, &r.height) == 4);
+    const std::size_t hue = svg.find("--hue", at);
+    if (hue < svg.find("/>", at)) r.hue = svg.substr(hue, svg.find('"', hue) - hue);
     all.push_back(r);
   }
   return all;
@@ -71,12 +74,33 @@ TEST_CASE("nodes of one batch have one colour, which others do not have") {
   sum(all);
   const std::string svg = graph_svg(g);
   std::map<std::string, int> hues;
-  const std::string hue_of = "--hue: ";
-  for (std::size_t at = svg.find(hue_of); at != std::string::npos; at = svg.find(hue_of, at + 1))
-    ++hues[svg.substr(at, svg.find('"', at) - at)];
+  for (const Rectangle& box : rectangles(svg)) hues[box.hue] += box.hue.empty() ? 0 : 1;
+  hues.erase("");
   CHECK(hues.size() == 3);  // input, exp, tanh; the sum is alone
   for (const auto& [hue, n] : hues) CHECK(n == 4);
   CHECK(count(svg, "batch of 4") == 12);
+}
+
+TEST_CASE("nodes of one batch are side by side, below all of their operands") {
+  ComputationGraph g;
+  const Expression x = input(g, Dim({3}), {1, 2, 3});
+  const Expression deep = tanh(exp(tanh(x)));
+  const std::vector<Expression> both = {exp(x), exp(deep), tanh(exp(deep))};
+  sum(both);
+  const std::string svg = graph_svg(g);
+  const auto boxes = rectangles(svg);  // by node
+  REQUIRE(boxes.size() == g.size());
+  std::size_t together = 0;
+  for (NodeId a = 0; a < g.size(); ++a) {
+    for (const NodeId operand : g.store().args_of(g.store().nodes[a]))
+      CHECK(boxes[operand].y < boxes[a].y);
+    for (NodeId b = 0; b < a; ++b) {
+      if (boxes[a].hue.empty() || boxes[a].hue != boxes[b].hue) continue;
+      CHECK(boxes[a].y == boxes[b].y);
+      ++together;
+    }
+  }
+  CHECK(together > 0);
 }
 
 TEST_CASE("a large graph is folded by batch, then by line") {

@@ -18,6 +18,7 @@
 #include "dynet-like/base/workers.h"
 #include "dynet-like/distributed/distributed_trainer.h"
 #include "dynet-like/dynet.h"
+#include "dynet-like/graph/observer.h"
 #include "examples/nlp/common/about.h"
 #include "examples/nlp/common/model_file.h"
 #include "examples/nlp/common/options.h"
@@ -125,6 +126,8 @@ class ModelTraining : public Training {
     if (average() > 0 && trainer_.moving_average() == dynet::MovingAverage::None)
       trainer_.exponential_moving_average(average());
     const std::vector<std::size_t>& samples = updates_[number];
+    if (dynet::Observer* const observer = dynet::find_observer())
+      observer->add_samples(samples.size());
     return step({epoch, number, samples, 0, samples.size(), units(samples)});
   }
 
