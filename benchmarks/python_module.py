@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Compares this module to DyNet's wheel, dynet38, on one core, alternating.
 
-    benchmarks/python_module.py --ours PYTHON --old PYTHON [--rounds N] [--only TASK]
+    benchmarks/python_module.py --ours PYTHON --old PYTHON [--torch PYTHON] [--rounds N] [--only TASK]
     benchmarks/python_module.py --ours PYTHON --threads
 
 Each interpreter has one of the two modules. For each task the table has the best rate of all rounds in the better mode
 of each module, the ratio, and the smallest and largest ratio of a round; then the peak resident memory of such a
 process, for dynet38 with pools of 64 MB, enough for these tasks: with automatic batching its pools do not grow. Rates
-are per second of CPU time of the process, which other programs hardly disturb.
+are per second of CPU time of the process, which other programs hardly disturb. With --torch trees and taggers are
+measured in PyTorch, too: trees node by node with joined gates, sentences packed for nn.LSTM.
 
     build      a BiLSTM tagger's graph of 1,000 nodes, built and destroyed: graphs per second
     nodes      a graph of 1,000 nodes from calls of single functions, built and destroyed: graphs per second
@@ -34,9 +35,29 @@ TASKS = {"build": [0], "nodes": [0], "tree-1": [0, 1], "tree-64": [0, 1], "tagge
 SECONDS = 3.0
 
 
+def random_trees():
+    """256 trees: (label, word) or (label, left, right). Gradients of labels that a model learns become subnormal and slow."""
+    rng = random.Random(1)
+
+    def tree(words):
+        label = rng.randrange(5)
+        if words == 1:
+            return label, rng.randrange(2000)
+        first = rng.randint(1, words - 1)
+        return label, tree(first), tree(words - first)
+
+    return [tree(rng.randint(3, 29)) for _ in range(256)]
+
+
+def random_sentences():
+    """256 sentences of 5 to 35 words, and the tag of word w at position k in place w + k."""
+    rng = random.Random(1)
+    tags = [rng.randrange(9) for _ in range(2000)]
+    return [[rng.randrange(2000) for _ in range(rng.randint(5, 35))] for _ in range(256)], tags
+
+
 def trees(dy, group, autobatch):
     """Updates of a tree-LSTM with minibatches of `group` trees."""
-    rng = random.Random(1)
     pc = dy.ParameterCollection()
     size = 128
     table = pc.add_lookup_parameters((2000, size))
@@ -46,13 +67,6 @@ def trees(dy, group, autobatch):
     right = [pc.add_parameters((size, size)) for _ in "ioulr"]
     out = pc.add_parameters((5, size))
     trainer = dy.AdamTrainer(pc)
-
-    def tree(words):  # labels are random, since gradients would otherwise soon be subnormal and slow
-        label = rng.randrange(5)
-        if words == 1:
-            return label, rng.randrange(2000)
-        first = rng.randint(1, words - 1)
-        return label, tree(first), tree(words - first)
 
     def visit(t, losses):
         if len(t) == 2:
@@ -70,7 +84,7 @@ def trees(dy, group, autobatch):
         losses.append(dy.pickneglogsoftmax(out * h, t[0]))
         return h, c
 
-    data = [tree(rng.randint(3, 29)) for _ in range(256)]
+    data = random_trees()
     done, at, start = 0, 0, time.process_time()
     while time.process_time() - start < SECONDS:
         dy.renew_cg(autobatching=bool(autobatch))
@@ -91,9 +105,7 @@ class Tagger:
         self.forward, self.back = (dy.VanillaLSTMBuilder(1, 128, 50, self.pc) for _ in "fb")
         self.hidden, self.out = self.pc.add_parameters((32, 100)), self.pc.add_parameters((9, 32))
         self.trainer = dy.AdamTrainer(self.pc)
-        rng = random.Random(1)
-        self.tags = [rng.randrange(9) for _ in range(2000)]
-        self.data = [[rng.randrange(2000) for _ in range(rng.randint(5, 35))] for _ in range(256)]
+        self.data, self.tags = random_sentences()
 
     def losses(self, words):
         dy = self.dy
@@ -122,6 +134,64 @@ def tagger(dy, group, autobatch):
         dy.esum(losses).backward()
         t.trainer.update()
         words += len(losses)
+    return words / (time.process_time() - start)
+
+
+def torch_trees(group):
+    import torch
+    from torch import nn
+    size = 128
+    table, leaf, inner = nn.Embedding(2000, size), nn.Linear(size, 3 * size), nn.Linear(2 * size, 5 * size)
+    out = nn.Linear(size, 5, bias=False)
+    trainer = torch.optim.Adam([p for m in (table, leaf, inner, out) for p in m.parameters()])
+
+    def visit(t, states, labels):
+        if len(t) == 2:
+            i, o, u = leaf(table(torch.tensor([t[1]]))).chunk(3, -1)
+            c = torch.sigmoid(i) * torch.tanh(u)
+        else:
+            (h1, c1), (h2, c2) = visit(t[1], states, labels), visit(t[2], states, labels)
+            i, o, u, f1, f2 = inner(torch.cat([h1, h2], -1)).chunk(5, -1)
+            c = torch.sigmoid(i) * torch.tanh(u) + torch.sigmoid(f1) * c1 + torch.sigmoid(f2) * c2
+        h = torch.sigmoid(o) * torch.tanh(c)
+        states.append(h)
+        labels.append(t[0])
+        return h, c
+
+    data = random_trees()
+    done, at, start = 0, 0, time.process_time()
+    while time.process_time() - start < SECONDS:
+        states, labels = [], []
+        for _ in range(group):
+            visit(data[at % len(data)], states, labels)
+            at += 1
+        trainer.zero_grad()
+        nn.functional.cross_entropy(out(torch.cat(states)), torch.tensor(labels), reduction="sum").backward()
+        trainer.step()
+        done += group
+    return done / (time.process_time() - start)
+
+
+def torch_tagger(group):
+    import torch
+    from torch import nn
+    from torch.nn.utils.rnn import pack_sequence
+    table, lstm = nn.Embedding(2000, 128), nn.LSTM(128, 50, bidirectional=True)
+    hidden, out = nn.Linear(100, 32, bias=False), nn.Linear(32, 9, bias=False)
+    trainer = torch.optim.Adam([p for m in (table, lstm, hidden, out) for p in m.parameters()])
+    data, tags = random_sentences()
+    words, at, start = 0, 0, time.process_time()
+    while time.process_time() - start < SECONDS:
+        batch = [data[(at + k) % len(data)] for k in range(group)]
+        at += group
+        x = pack_sequence([torch.tensor(s) for s in batch], enforce_sorted=False)
+        y = pack_sequence([torch.tensor([tags[(w + k) % 2000] for k, w in enumerate(s)]) for s in batch], enforce_sorted=False)
+        trainer.zero_grad()
+        states, _ = lstm(x._replace(data=table(x.data)))
+        scores = out(torch.tanh(hidden(states.data)))
+        nn.functional.cross_entropy(scores, y.data, reduction="sum").backward()
+        trainer.step()
+        words += len(y.data)
     return words / (time.process_time() - start)
 
 
@@ -243,6 +313,11 @@ def threads(dy, count):
 
 
 def run(task, autobatch):
+    if task.startswith("torch-"):
+        import torch
+        torch.set_num_threads(1)
+        _, name, group = task.split("-")
+        return {"tree": torch_trees, "tagger": torch_tagger}[name](int(group))
     import dynet_config
     dynet_config.set(mem=64)  # pool size of dynet38 in megabytes; ignored by this module
     import dynet as dy
@@ -269,6 +344,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--ours", default=sys.executable)
     parser.add_argument("--old")
+    parser.add_argument("--torch", help="the interpreter that has PyTorch")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only")
     parser.add_argument("--threads", action="store_true", help="eight graphs an update by 1, 2 and 8 threads, of ours")
@@ -288,7 +364,9 @@ def main():
         return
     if not arguments.old:
         parser.error("--old names the interpreter that has dynet38")
-    print("| task | ours, a second | dynet38 | ratio | of each round | peak MiB, ours | dynet38 |\n|---|---|---|---|---|---|---|")
+    third = bool(arguments.torch)
+    print("| task | ours, a second | dynet38 | ratio | of each round | peak MiB, ours | dynet38 |"
+          + (" PyTorch, a second | ratio | of each round |" if third else "") + "\n" + "|---" * (10 if third else 7) + "|")
     for task, modes in TASKS.items():
         if arguments.only and not task.startswith(arguments.only):
             continue
@@ -296,10 +374,16 @@ def main():
         for _ in range(arguments.rounds):
             rounds.append([max(rate(python, task, mode) for mode in modes)
                            for python in (arguments.ours, arguments.old)])
-        (ours, our_peak), (old, old_peak) = (max(r[k] for r in rounds) for k in (0, 1))
-        ratios = sorted(r[0][0] / r[1][0] for r in rounds)
-        print(f"| {task} | {ours:,.0f} | {old:,.0f} | {ours / old:.2f} | {ratios[0]:.2f} to {ratios[-1]:.2f} "
-              f"| {our_peak:.0f} | {old_peak:.0f} |", flush=True)
+            if third and len(modes) > 1:
+                rounds[-1].append(rate(arguments.torch, f"torch-{task}", 0))
+        best = [max(r[k] for r in rounds) for k in range(len(rounds[0]))]
+
+        def beside(k):
+            ratios = sorted(r[0][0] / r[k][0] for r in rounds)
+            return f"{best[k][0]:,.0f} | {best[0][0] / best[k][0]:.2f} | {ratios[0]:.2f} to {ratios[-1]:.2f} |"
+
+        print(f"| {task} | {best[0][0]:,.0f} | {beside(1)} {best[0][1]:.0f} | {best[1][1]:.0f} |"
+              + (f" {beside(2)}" if len(best) > 2 else ""), flush=True)
 
 
 if __name__ == "__main__":
