@@ -228,7 +228,7 @@ def test_other_threads_run_while_a_graph_does(work):
         import threading, time, dynet as dy
         w = dy.ParameterCollection().add_parameters((400, 400))
         h = dy.ones(400)
-        for _ in range(20000):  # half a second
+        for _ in range(60000):  # half a second or more
             h = dy.tanh(w * h)
         turns, ended = 0, False
         def other():
@@ -238,13 +238,13 @@ def test_other_threads_run_while_a_graph_does(work):
                 turns += 1
         thread = threading.Thread(target=other)
         thread.start()
-        start, before = time.perf_counter(), turns
+        before = turns
         {work}
-        took, during = time.perf_counter() - start, turns - before
+        during = turns - before
         ended = True
         thread.join()
-        print(took > 0.1, during > 20)
-        """) == "True True\n"
+        print(during > 20)
+        """) == "True\n"
 
 
 def test_eight_threads_over_eight_graphs_do_what_one_does():
