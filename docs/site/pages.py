@@ -11,9 +11,10 @@ import shutil
 
 FOLDERS = ("docs", "examples", "benchmarks", "python")
 NO_PAGES = ("docs/reference", "docs/site")  # these make the site
+PICTURES = (".svg", ".png")
 LANGUAGES = {".cc": "cpp", ".h": "cpp", ".cu": "cpp", ".cuh": "cpp", ".cmake": "cmake", ".txt": "text", ".py": "python"}
 CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
-LINK = re.compile(r"(?<=\]\()([^()\s#]+)(?=(?:#[^()\s]*)?\))")
+LINK = re.compile(r'(?:(?<=\]\()|(?<=<img src="))([^()\s#"]+)(?=(?:#[^()\s]*)?\)|")')
 NOTE = re.compile(r"^<!-- .*? -->\n", re.MULTILINE)  # for tests; the reader does not see it
 
 
@@ -26,7 +27,7 @@ def documents(root):
 
 
 def page_of(root, document, text):
-    """(text, sources): links to other files lead to their pages."""
+    """(text, sources): links to other files lead to their pages; pictures lie where they do in the checkout."""
     prose = CODE.sub(lambda match: "x" * len(match.group(0)), text)
     sources, parts, end = [], [], 0
     for match in LINK.finditer(prose):
@@ -34,7 +35,10 @@ def page_of(root, document, text):
         path = pathlib.Path(os.path.normpath(document.parent / target))
         if re.match(r"[a-z]+:", target) or path.suffix == ".md":
             continue
-        if (root / path).is_dir():
+        if path.suffix in PICTURES:
+            new = target
+            sources.append(path)
+        elif (root / path).is_dir():
             new = f"{target.rstrip('/')}/README.md"
         else:
             new = f"{target}.md"
@@ -95,6 +99,10 @@ def main():
         write(to / document, settings(document, text) + text)
         shown.update(sources)
     for path in sorted(shown):
+        if path.suffix in PICTURES:
+            (to / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / path, to / path)
+            continue
         text = source_page(path, (root / path).read_text(encoding="utf-8"))
         if path.suffix == ".ipynb":  # which links to others
             text, _ = page_of(root, path, text)

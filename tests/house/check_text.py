@@ -201,19 +201,6 @@ def comments(root):
     return problems, len(paths)
 
 
-README_PROGRAM = "tests/consume/xor.cc"
-
-
-def readme(root):
-    """The program in the README is the one that tests/consume builds and runs."""
-    text = sources.read(root, "README.md")
-    block = re.search(r"^```cpp\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    if block and block.group(1) == sources.read(root, README_PROGRAM):
-        return [], 1
-    line = text[: block.start()].count("\n") + 1 if block else 1
-    return [f"README.md:{line}: the first program differs from {README_PROGRAM}"], 1
-
-
 def prose_of(text):
     """The text with blocks and spans of code blanked out; line numbers stay."""
     text = re.sub(r"^```.*?^```$", lambda m: re.sub(r"[^\n]", " ", m.group(0)), text, flags=re.DOTALL | re.MULTILINE)
@@ -262,7 +249,7 @@ def links(root):
 
 CHECKS = {
     "ranks": ranks, "eigen": eigen, "manners": manners, "length": length, "globals": globals_, "words": words,
-    "comments": comments, "readme": readme, "links": links,
+    "comments": comments, "links": links,
 }  # fmt: skip
 
 

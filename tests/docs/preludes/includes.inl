@@ -1,6 +1,7 @@
 // Headers that the snippets of documents need not include.
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 #include <string>
 #include <thread>
 #include <vector>
