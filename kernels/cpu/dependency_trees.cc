@@ -65,12 +65,22 @@ void each_arcs_gradient(const GradientBatch<T>& b, F f) {
       [&](const TreeSentence& s) { f(s, b.d_in(0, s.node) + s.element * s.size()); });
 }
 
+/// Adds numbers of the heads of a word.
+auto add_heads(const TreeSentence& s, T factor, T* to) {
+  return [n = s.nodes, factor, to](std::size_t d, const double* heads) {
+    array(to + d * n, n) += factor * array(heads, n).template cast<T>();
+  };
+}
+
 /// to += factor * the probability of each arc; for projective trees after log_partition.
 void add_probabilities(const TreeSentence& s, T factor, TreeWorkspace& w, T* to) {
   const auto add = [&](std::size_t h, std::size_t d, auto p) {
     to[d * s.nodes + h] += factor * static_cast<T>(p);
   };
-  if (!s.rules.projective) return s.spanning().each_probability(add);
+  if (!s.rules.projective) {
+    s.spanning().each_probability(add_heads(s, factor, to));
+    return;
+  }
   const ProjectiveTrees<T> trees = s.projective();
   w.mass.resize(std::max(w.mass.size(), trees.size()));
   trees.find_probabilities(w.mass.data());
@@ -84,7 +94,7 @@ void add_derivatives(const TreeSentence& s, T factor, Direction direction, TreeW
   const auto add = [&](std::size_t h, std::size_t d, double slope) {
     to[d * s.nodes + h] += factor * static_cast<T>(slope);
   };
-  if (!s.rules.projective) return s.spanning().each_derivative(direction, add);
+  if (!s.rules.projective) return s.spanning().each_derivative(direction, add_heads(s, factor, to));
   const ProjectiveTrees<T> trees = s.projective();
   w.mass.resize(std::max(w.mass.size(), trees.size()));
   w.slopes.resize(w.mass.size());
@@ -92,6 +102,27 @@ void add_derivatives(const TreeSentence& s, T factor, Direction direction, TreeW
   trees.find_derivatives(direction, w.slopes.data());
   trees.find_probabilities(w.slopes.data(), w.mass.data(), w.d_mass.data());
   trees.each_arc(w.d_mass.data(), add);
+}
+
+/// Probabilities of arcs that forward keeps for backward; null if it keeps none.
+T* kept_probabilities(const Batch<T>& b, const TreeSentence& s) {
+  const bool kept = !s.rules.projective && b.node(s.node).needs_gradient();
+  return kept ? b.aux(s.node) + s.element * s.size() : nullptr;
+}
+
+/// log Z; fills what backward needs.
+double log_partition(const Batch<T>& b, const TreeSentence& s) {
+  T* const kept = kept_probabilities(b, s);
+  if (!kept) return s.log_partition();
+  std::fill_n(kept, s.size(), T(0));
+  return s.spanning().each_probability(add_heads(s, T(1), kept));
+}
+void add_probabilities(const GradientBatch<T>& b, const TreeSentence& s, T factor, TreeWorkspace& w,
+                       T* to) {
+  if (T* const kept = kept_probabilities(b, s))
+    array(to, s.size()) += factor * array(static_cast<const T*>(kept), s.size());
+  else
+    add_probabilities(s, factor, w, to);
 }
 
 const unsigned* known_heads(const Batch<T>& b, const TreeSentence& s) {
@@ -111,20 +142,20 @@ double tree_score(const TreeSentence& s, const unsigned* heads) {
 
 void DependencyLogPartition::forward(const Batch<T>& b) {
   each_sentence(b, [&](const TreeSentence& s) {
-    b.out(s.node)[s.element] = static_cast<T>(s.log_partition());
+    b.out(s.node)[s.element] = static_cast<T>(log_partition(b, s));
   });
 }
 
 void DependencyLogPartition::backward(const GradientBatch<T>& b) {
   TreeWorkspace w;
   each_arcs_gradient(b, [&](const TreeSentence& s, T* to) {
-    add_probabilities(s, b.d_out(s.node)[s.element], w, to);
+    add_probabilities(b, s, b.d_out(s.node)[s.element], w, to);
   });
 }
 
 void DependencyLogProb::forward(const Batch<T>& b) {
   each_sentence(b, [&](const TreeSentence& s) {
-    const double all = s.log_partition(), score = tree_score(s, known_heads(b, s));
+    const double all = log_partition(b, s), score = tree_score(s, known_heads(b, s));
     const double log_p = score - all;  // NaN if all trees are forbidden
     T& out = b.out(s.node)[s.element];
     out = score == -kInfinity<double> ? -kInfinity<T>
@@ -140,7 +171,7 @@ void DependencyLogProb::backward(const GradientBatch<T>& b) {
     const T d_out = b.d_out(s.node)[s.element];
     if (tree_score(s, heads) == -kInfinity<double>) return;
     for (std::size_t d = 1; d < s.nodes; ++d) to[d * s.nodes + heads[d - 1]] += d_out;
-    add_probabilities(s, -d_out, w, to);
+    add_probabilities(b, s, -d_out, w, to);
   });
 }
 

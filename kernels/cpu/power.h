@@ -33,7 +33,7 @@ inline Doubles log_of_normal(Doubles a) {
   c = c * z + 1.0 / 3;
   return n * 0.6931471805599453 + 2.0 * (s + s * z * c);
 }
-// e^x with float precision, for x in [-300, 300].
+// e^x to twelve digits, for x in [-700, 300].
 inline Doubles exp_for_float(Doubles x) {
   const Doubles n = rounded(x * 1.4426950408889634), r = x - n * 0.6931471805599453;
   Doubles c = r * (1.0 / 3628800) + 1.0 / 362880;

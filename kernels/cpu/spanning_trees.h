@@ -28,6 +28,8 @@
 #include <vector>
 
 #include "kernels/cpu/exponential.h"
+#include "kernels/cpu/laplacian.h"
+#include "kernels/cpu/power.h"
 
 namespace dynet::cpu::DYNET_ISA {
 
@@ -116,10 +118,7 @@ void add_multiple(N* to, const N* x, N f, std::size_t n) {
 template <class N>
 N sum_of(const N* x, std::size_t n) {
   if constexpr (std::is_same_v<N, double>) {
-    Lanes<double>::V sum{};
-    each_vector<double>(
-        n, [&](std::size_t at, auto part) { sum += Lanes<double>::load(x + at, part); });
-    return Lanes<double>::sums<1>(&sum)[0];
+    return sum_of_doubles(x, n);
   } else {
     N sum{};
     for (std::size_t i = 0; i < n; ++i) sum = sum + x[i];
@@ -127,13 +126,9 @@ N sum_of(const N* x, std::size_t n) {
   }
 }
 template <class N>
-N sum_of_products(const N* x, const N* y, std::size_t n) {
+[[gnu::always_inline]] inline N sum_of_products(const N* x, const N* y, std::size_t n) {
   if constexpr (std::is_same_v<N, double>) {
-    Lanes<double>::V sum{};
-    each_vector<double>(n, [&](std::size_t at, auto part) {
-      sum += Lanes<double>::load(x + at, part) * Lanes<double>::load(y + at, part);
-    });
-    return Lanes<double>::sums<1>(&sum)[0];
+    return sum_of_products_of_doubles(x, y, n);
   } else {
     N sum{};
     for (std::size_t i = 0; i < n; ++i)
@@ -286,75 +281,119 @@ class SpanningElimination {
   std::vector<std::size_t> taken_;
 };
 
-/// Sums over all trees of a sentence.
+/// Sums over all trees of a sentence: by a Laplacian where its numbers are large enough and little
+/// cancels, else by SpanningElimination.
 template <class T>
 class SpanningTrees {
  public:
   /// Trees over arcs {nodes, nodes}, column-major. Scales the weights of each word to a maximum of
   /// one.
   SpanningTrees(std::size_t nodes, bool single_root, const T* arcs)
-      : nodes_(nodes), single_root_(single_root), logs_(nodes * nodes, -kInfinity<double>) {
+      : nodes_(nodes), single_root_(single_root), arcs_(arcs), most_(nodes) {
     for (std::size_t d = 1; d < nodes; ++d) {
-      double* const column = logs_.data() + d * nodes;
-      for (std::size_t h = 0; h < nodes; ++h)
-        if (h != d) column[h] = static_cast<double>(arcs[d * nodes + h]);
-      const double m = shift(largest(static_cast<const double*>(column), nodes));
-      array(column, nodes) -= m;
-      scale_ += m;
+      const T* const column = arcs + d * nodes;
+      T most = largest(column, d);
+      if (d + 1 < nodes) most = std::max(most, largest(column + d + 1, nodes - d - 1));
+      most_[d] = static_cast<double>(shift(most));
+      scale_ += most_[d];
     }
   }
 
   double log_partition() const {
+    Laplacian all(nodes_, single_root_);
     double sum = 0;
-    if (!solve<double>([](auto, auto) { return 0.0; }, [&](auto& e) { sum = e.log_sum(); }))
-      solve<LogNumber>([](auto, auto) { return 0.0; }, [&](auto& e) { sum = e.log_sum(); });
-    return scale_ + sum;
+    return scale_ + (find_log_sum(all, sum) ? sum : log_sum_by_logarithms());
   }
 
-  /// Calls use(head, dependent, p) with the probability of each arc.
+  /// Calls use(dependent, p) with the probabilities p[head], and returns the log-partition.
   template <class Use>
-  void each_probability(Use use) const {
-    each_share<double>([](auto, auto) { return 0.0; },
-                       [&](std::size_t h, std::size_t d, ArcShare s) { use(h, d, s.p); });
+  double each_probability(Use use) const {
+    constexpr double kLeast = sizeof(T) == 4 ? 1e-6 : 1e-3;  // loses 1e-8, 1e-11 for 60 words
+    Laplacian all(nodes_, single_root_);
+    PaddedRows p(nodes_);
+    double sum = 0;
+    const bool found = find_log_sum(all, sum);
+    if (!found) sum = log_sum_by_logarithms();
+    if (!found || !all.find_probabilities(kLeast, p)) {
+      p.clear();
+      each_share<double>([](auto, auto) { return 0.0; },
+                         [&](std::size_t h, std::size_t d, ArcShare s) { p.row(d)[h] = s.p; });
+    }
+    for (std::size_t d = 1; d < nodes_; ++d) use(d, static_cast<const double*>(p.row(d)));
+    return scale_ + sum;
   }
-  /// Calls use(head, dependent, derivative) with the derivatives of the probabilities in a
+  /// Calls use(dependent, derivatives) with the derivatives of the probabilities in a
   /// direction(head, dependent).
   template <class Direction, class Use>
   void each_derivative(Direction direction, Use use) const {
-    each_share<DualNumber>(direction,
-                           [&](std::size_t h, std::size_t d, ArcShare s) { use(h, d, s.d); });
+    PaddedRows slopes(nodes_);
+    slopes.clear();
+    each_share<DualNumber>(
+        direction, [&](std::size_t h, std::size_t d, ArcShare s) { slopes.row(d)[h] = s.d; });
+    for (std::size_t d = 1; d < nodes_; ++d) use(d, static_cast<const double*>(slopes.row(d)));
   }
 
   /// Entropy: log Z minus the expected score. Scores are relative to the most probable head of each
   /// word, to reduce cancellation for sharp distributions.
   double entropy() const {
-    std::vector<double> p(nodes_ * nodes_, 0.0);
-    each_probability([&](std::size_t h, std::size_t d, double x) { p[d * nodes_ + h] = x; });
-    const double log_z = log_partition();
-    if (log_z == -kInfinity<double>) return 0;
-    double sum = log_z - scale_;
+    double sum = 0;
     bool sure = true;
-    for (std::size_t d = 1; d < nodes_; ++d) {
-      const double *const column = p.data() + d * nodes_, *const logs = logs_.data() + d * nodes_;
-      const std::size_t best =
-          static_cast<std::size_t>(std::max_element(column, column + nodes_) - column);
-      sum -= logs[best];
+    const double log_z = each_probability([&](std::size_t d, const double* p) {
+      const std::size_t best = static_cast<std::size_t>(std::max_element(p, p + nodes_) - p);
+      sum -= log_of_arc(best, d);
       for (std::size_t h = 0; h < nodes_; ++h) {
-        sure = sure && (column[h] == 0 || column[h] == 1);
-        if (column[h] != 0) sum -= column[h] * (logs[h] - logs[best]);
+        sure = sure && (p[h] == 0 || p[h] == 1);
+        if (p[h] != 0) sum -= p[h] * (log_of_arc(h, d) - log_of_arc(best, d));
       }
-    }
+    });
+    sum += log_z - scale_;
     return sure ? 0 : std::isnan(sum) ? sum : std::max(0.0, sum);
   }
 
  private:
+  /// Log of a scaled weight.
+  double log_of_arc(std::size_t h, std::size_t d) const {
+    return h == d ? -kInfinity<double> : static_cast<double>(arcs_[d * nodes_ + h]) - most_[d];
+  }
+  static Doubles weights(Doubles logs) {
+    if constexpr (sizeof(T) == 8) return exponential(logs);
+    constexpr double kLeast = -700;
+    const Doubles e = exp_for_float(logs < kLeast ? Doubles{} + kLeast : logs);
+    return logs < kLeast ? Doubles{} : e;
+  }
+  bool find_log_sum(Laplacian& all, double& sum) const {
+    for (std::size_t d = 1; d < nodes_; ++d) {
+      double* const heads = all.heads(d);
+      const auto find = [&](std::size_t at, Doubles arcs) {
+        if (at < all.stride()) Lanes<double>::store(heads + at, weights(arcs - most_[d]));
+      };
+      each_vector<T>(nodes_, [&](std::size_t at, auto part) {
+        const auto arcs = Lanes<T>::load(arcs_ + d * nodes_ + at, part);
+        if constexpr (sizeof(T) == 8) {
+          find(at, arcs);
+        } else {
+          constexpr std::size_t kHalf = Lanes<double>::kWidth;
+          find(at, half_of<0>(arcs, std::make_index_sequence<kHalf>()));
+          find(at + kHalf, half_of<kHalf>(arcs, std::make_index_sequence<kHalf>()));
+        }
+      });
+      std::fill(heads + nodes_, heads + all.stride(), 0.0);
+      heads[d] = 0;
+    }
+    return all.find_log_sum(sum);
+  }
+  double log_sum_by_logarithms() const {
+    double sum = 0;
+    solve<LogNumber>([](auto, auto) { return 0.0; }, [&](auto& e) { sum = e.log_sum(); });
+    return sum;
+  }
   /// Calls run(elimination); false if the precision of N is insufficient.
   template <class N, class Direction, class Run>
   bool solve(Direction direction, Run run) const {
     std::vector<N> weights(nodes_ * nodes_);
     for (std::size_t d = 1; d < nodes_; ++d)
       for (std::size_t h = 0; h < nodes_; ++h) {
-        const double log = logs_[d * nodes_ + h];
+        const double log = log_of_arc(h, d);
         if (log != -kInfinity<double>) weights[d * nodes_ + h] = number_of<N>(log, direction(h, d));
       }
     SpanningElimination<N> elimination(nodes_, single_root_, std::move(weights));
@@ -376,7 +415,8 @@ class SpanningTrees {
 
   std::size_t nodes_;
   bool single_root_;
-  std::vector<double> logs_;  // of the weights
+  const T* arcs_;
+  std::vector<double> most_;  // score of an arc into each word
   double scale_ = 0;
 };
 

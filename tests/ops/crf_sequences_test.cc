@@ -87,21 +87,22 @@ TEST_CASE("crf: log-probabilities are never above zero, however sure the scores 
 }
 
 TEST_CASE("crf: sentences of all lengths are one batch, and the same bits alone") {
-  constexpr unsigned kTags = 6;
+  const auto [tag_count, longest] = GENERATE(std::pair(6u, 24u), std::pair(130u, 90u));
+  CAPTURE(tag_count);
   ParameterCollection model;
-  const SegmentParameters shared(model, kTags);
+  const SegmentParameters shared(model, tag_count);
   Sentences all{.shared = {shared.a, shared.s, shared.p}, .batches = 4 + 2 * 24 + 10};
   std::vector<std::vector<unsigned>> tags;
   for (unsigned n = 0; n < 24; ++n) {
-    const unsigned length = n * 5 % 24 + (n == 0 ? 0 : 1);
+    const unsigned length = n * 5 % longest + (n == 0 ? 0 : 1);
     all.own.emplace_back();
-    if (length > 0) all.own.back() = {model.add_parameters({kTags, length})};
+    if (length > 0) all.own.back() = {model.add_parameters({tag_count, length})};
     tags.emplace_back(length);
     for (unsigned t = 0; t < length; ++t)
-      tags.back()[t] = n % 2 && t % 3 ? kAnyTag : (t + n) % kTags;
+      tags.back()[t] = n % 2 && t % 3 ? kAnyTag : (t + n) % tag_count;
   }
-  all.build = [&](ComputationGraph& g, unsigned n) {
-    const Expression e = all.own[n].empty() ? zeros(g, {kTags, 0}) : parameter(g, all.own[n][0]);
+  all.build = [&, k = tag_count](ComputationGraph& g, unsigned n) {
+    const Expression e = all.own[n].empty() ? zeros(g, {k, 0}) : parameter(g, all.own[n][0]);
     const Scores y(e, shared);
     return std::vector{y.log_z(), y.log_prob(tags[n]), y.marginals(), y.entropy()};
   };

@@ -281,6 +281,38 @@ TEST_CASE("dependency trees: nothing cancels where words like each other") {
     }
 }
 
+TEST_CASE("dependency trees: sums in float are those in double, however far apart the scores are") {
+  std::uint64_t draws = 100;
+  for (const DependencyRules rules : {kRules[2], kRules[3]})
+    for (const float spread : {0.25f, 1.0f, 8.0f, 50.0f, 400.0f})
+      for (const double forbids : {0.0, 0.6})
+        for (const unsigned n : {1u, 2u, 7u, 30u, 45u}) {
+          INFO(n << " words, " << rules.single_root << ", " << spread << ", " << forbids);
+          std::vector<float> arcs = some_arcs(n, draws++, forbids);
+          for (float& s : arcs) s *= spread;
+          auto [model, a, g, x] = Variable(arcs_of(n), arcs);
+          const Expression z = dependency_log_partition(x, rules);
+          const std::vector<float> p = as_vector(dependency_marginals(x, rules).value());
+          g.backward(z);
+          CHECK(as_vector(*a.gradients()) == p);
+          ComputationGraph other;
+          const Expression y = input(other, arcs_of(n), arcs);
+          const Expression log_z = dependency_log_partition(y, rules);
+          const Expression marginals = dependency_marginals(y, rules);
+          InDouble value(other);
+          if (*value(log_z) == -std::numeric_limits<double>::infinity()) {
+            CHECK(as_scalar(z.value()) == -std::numeric_limits<float>::infinity());
+            continue;
+          }
+          CHECK(as_scalar(z.value()) == Approx(*value(log_z)).epsilon(1e-6).margin(1e-6));
+          const double* const q = value(marginals);
+          bool same = true;
+          for (std::size_t k = 0; k < p.size(); ++k)
+            same = same && std::abs(static_cast<double>(p[k]) - q[k]) <= 2e-6 * q[k] + 1e-37;
+          CHECK(same);
+        }
+}
+
 TEST_CASE("dependency trees: gradients of long sentences, and of scores far apart") {
   for (const DependencyRules rules : kRules)
     for (const unsigned n : {5u, 17u, 35u}) {

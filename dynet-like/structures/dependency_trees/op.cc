@@ -38,17 +38,23 @@ std::size_t tree_tables(const GraphStore& graph, const Node& n) {
   return projective ? DependencyTables{arcs.rows()}.elements() * arcs.bd : 0;
 }
 
+// The same, or the probabilities of the arcs of other trees, from which the gradient is made.
+std::size_t tree_sums(const GraphStore& graph, const Node& n) {
+  if (graph.attr<DependencyAttr>(n).projective) return tree_tables(graph, n);
+  return n.needs_gradient() ? graph.nodes[graph.args[n.first_arg]].dim.size() : 0;
+}
+
 constexpr std::uint32_t kArcs = Ragged::operand(0);
 constexpr Ragged kAnyWords{.rows = kArcs, .cols = kArcs};
 
 constexpr OpForm tree_form(const char* name, Dim (*shape)(const Operands&), Forward forward,
-                           Backward backward, const cuda::Kernels* on_cuda,
+                           Backward backward, const cuda::Kernels* on_cuda, AuxRule aux,
                            Ragged ragged = kAnyWords) {
   return {.name = name,
           .shape = shape,
           .batch = BatchRule::sequences(ragged, sizeof(DependencyAttr)),
           .reads = Reads::inputs,
-          .aux = tree_tables,
+          .aux = aux,
           .forward = forward,
           .backward = backward,
           .cuda = CudaRule::by(on_cuda)};
@@ -57,17 +63,17 @@ constexpr OpForm tree_form(const char* name, Dim (*shape)(const Operands&), Forw
 const OpForm kTreeLogPartition = tree_form("dependency_log_partition", tree_number_shape,
                                            DYNET_FORWARD(cpu::DependencyLogPartition::forward),
                                            DYNET_BACKWARD(cpu::DependencyLogPartition::backward),
-                                           &cuda::kDependencyLogPartition);
+                                           &cuda::kDependencyLogPartition, tree_sums);
 const OpForm kTreeLogProb = tree_form(
     "dependency_log_prob", tree_heads_shape, DYNET_FORWARD(cpu::DependencyLogProb::forward),
-    DYNET_BACKWARD(cpu::DependencyLogProb::backward), &cuda::kDependencyLogProb);
+    DYNET_BACKWARD(cpu::DependencyLogProb::backward), &cuda::kDependencyLogProb, tree_sums);
 const OpForm kTreeMarginals = tree_form(
     "dependency_marginals", tree_arcs_shape, DYNET_FORWARD(cpu::DependencyMarginals::forward),
-    DYNET_BACKWARD(cpu::DependencyMarginals::backward), &cuda::kDependencyMarginals,
+    DYNET_BACKWARD(cpu::DependencyMarginals::backward), &cuda::kDependencyMarginals, tree_tables,
     {.rows = kArcs | Ragged::kValue, .cols = kArcs | Ragged::kValue});
 const OpForm kTreeEntropy = tree_form(
     "dependency_entropy", tree_number_shape, DYNET_FORWARD(cpu::DependencyEntropy::forward),
-    DYNET_BACKWARD(cpu::DependencyEntropy::backward), &cuda::kDependencyEntropy);
+    DYNET_BACKWARD(cpu::DependencyEntropy::backward), &cuda::kDependencyEntropy, tree_tables);
 
 constexpr DependencyAttr tree_rules(DependencyRules rules) {
   return {rules.projective, rules.single_root};
