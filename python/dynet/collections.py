@@ -1,4 +1,4 @@
-"""Copies of collections: `pickle` and `copy.deepcopy`."""
+"""Copies of collections: `pickle` and `copy.deepcopy`, and what they say of parts of one."""
 
 import copyreg
 from collections.abc import Iterable
@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ._core import ParameterCollection, _state_of
+from . import _core
+from ._core import LookupParameters, ParameterCollection, Parameters, Trainer, _state_of
 
 
 def _rebuild(weight_decay: float, seed: int,
@@ -47,6 +48,15 @@ def _inside(known: dict[str, ParameterCollection], path: str) -> ParameterCollec
     return known[path]
 
 
+def _refuse(part: object) -> Any:
+    raise TypeError(f"{type(part).__name__} cannot be copied or pickled, for its parameters belong to a "
+                    "ParameterCollection: copy the collection and make the rest from it, or use dynet.save_model")
+
+
 def register() -> None:
     """Registers collections with `pickle` and `copy`."""
     copyreg.pickle(ParameterCollection, lambda pc: (_rebuild, _state_of(pc)))
+    for part in vars(_core).values():
+        if isinstance(part, type) and (issubclass(part, (Parameters, LookupParameters, Trainer)) or
+                                       hasattr(part, "param_collection")):
+            copyreg.pickle(part, _refuse)

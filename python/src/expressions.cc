@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "dynet-like/graph/graph_state.h"
 #include "operations.h"
 
 namespace dynet::python {
@@ -126,9 +127,19 @@ nb::object as_numpy(const Expression& e, nb::handle dtype) {
   return dtype.is_none() ? array : nb::object(array.attr("astype")(dtype));
 }
 
+// As DyNet's module shows it.
 std::string shown(const Expression& e) {
   return "expression " + std::to_string(e.i) + '/' +
          std::to_string(e.state && !e.is_stale() ? e.pg->get_id() : 0);
+}
+
+// `<Expression tanh {8}, node 3>`
+std::string represented(const Expression& e) {
+  if (!e.state || e.is_stale()) return "<stale expression>";
+  const GraphStore& graph = e.state->store;
+  const Node& n = graph.nodes[e.i];
+  return std::string("<Expression ") + n.form->name.value + ' ' + to_string(n.dim) + ", node " +
+         std::to_string(e.i) + '>';
 }
 
 void bind_expressions(nb::module_& m, nb::class_<Expression>& expression) {
@@ -144,13 +155,20 @@ void bind_expressions(nb::module_& m, nb::class_<Expression>& expression) {
       .def(
           "dim", [](const Expression& e) { return dim_tuple(e.dim(here())); },
           "The shape and the batch size: `((3, 2), 1)`.")
+      .def_prop_ro(
+          "shape",
+          [](const Expression& e) {
+            return ShapeTuple(nb::tuple(nb::cast(array_shape(e.dim(here())))));
+          },
+          "The shape of `numpy()`: the sizes, and behind them a batch of more than one.")
       .def("is_stale", &Expression::is_stale, "Whether its graph was renewed or is gone.")
       .def("__getitem__", subscript, "key"_a,
            "x[2], x[-1], x[1:3], x[:, 0]: elements along the first dimensions; behind the last one "
            "the\n"
            "batch: x[:, :, 0] of a matrix. IndexError.")
       .def("__len__", [](const Expression& e) { return e.dim(here())[0]; })
-      .def("__repr__", shown)
+      .def("__repr__", represented)
+      .def("__str__", shown)
       .def(
           "describe",
           [](const Expression& e) {

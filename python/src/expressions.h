@@ -21,7 +21,6 @@ Expression subscript(const Expression& x, nb::handle key);
 nb::object gradient_of(const Expression& e);
 nb::object dlpack(const Expression& e);
 nb::object as_numpy(const Expression& e, nb::handle dtype);
-std::string shown(const Expression& e);
 
 template <class T>
 void bind_values(nb::class_<T>& c) {
@@ -36,6 +35,15 @@ void bind_values(nb::class_<T>& c) {
                "dynet.types.Float64Array"),
        "The value: a float for one number, a list for a vector, otherwise an array as `npvalue`.\n"
        "Computed if need be, with all nodes made before it; with `recalculate` in any case.")
+      .def(
+          "item", [](const T& x) { return as_scalar(value_of(expression_of(x), false)); },
+          "The value of one number, as `float(x)`. ValueError if there are more.")
+      .def_prop_ro(
+          "T",
+          [](const T& x) {
+            return transpose(expression_of(x), {1, 0}, here());
+          },
+          "The transposed matrix.")
       .def(
           "npvalue",
           [](const T& x, Flag recalculate) {

@@ -52,6 +52,8 @@ std::vector<unsigned> indices_of(const char* who, const std::vector<std::int64_t
 /// Converts numbers to indices; -1 means an unknown tag.
 std::vector<unsigned> partly_known(const char* who, std::vector<std::int64_t> numbers);
 
+/// An input of a graph with the values of a NumPy array.
+Expression input_of_array(ComputationGraph& graph, nb::handle array);
 /// Numbers in column-major order, from a NumPy array, nested lists, or one number.
 std::vector<float> numbers_of(nb::handle object);
 

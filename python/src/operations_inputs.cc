@@ -1,4 +1,5 @@
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 
 #include <cmath>
 #include <limits>
@@ -49,8 +50,18 @@ Array array_of(const char* who, nb::handle object) {
     plain.sizes.push_back(static_cast<unsigned>(plain.values.size()));
     return plain;
   }
-  const nb::module_ numpy = nb::module_::import_("numpy");
-  const nb::object array = numpy.attr("asarray")(object, "dtype"_a = "float32", "order"_a = "F");
+  const nb::object given = nb::module_::import_("numpy").attr("asarray")(object);
+  const auto kind = nb::cast<std::string>(given.attr("dtype").attr("kind"));
+  // V: bfloat16 and the like; O: also very large integers.
+  std::string found;
+  if (kind.find_first_of("biufVO") == kind.npos)
+    found = nb::cast<std::string>(nb::str(nb::object(given.attr("dtype"))));
+  else if (kind == "O" &&
+           PySequence_Contains(nb::object(given.attr("ravel")().attr("tolist")()).ptr(), Py_None))
+    found = "None";
+  if (!found.empty())
+    throw nb::type_error((std::string(who) + ": needs real numbers, not " + found).c_str());
+  const nb::object array = given.attr("astype")("float32", "order"_a = "F", "copy"_a = false);
   const auto view = nb::cast<nb::ndarray<const float, nb::f_contig, nb::device::cpu>>(array);
   Array result;
   for (std::size_t k = 0; k < view.ndim(); ++k)
@@ -156,7 +167,7 @@ Expression row(const LookupParameter& p, const OneOrMore& index, Flag update) {
 }
 
 void bind_arrays(nb::module_& m) {
-  m.def("inputTensor", input_tensor, "arr"_a, "batched"_a = false, "device"_a = "",
+  m.def("inputTensor", input_tensor, "arr"_a.none(), "batched"_a = false, "device"_a = "",
         "reusable_expr"_a = false,
         "The values of a NumPy array, or of lists in lists: its shape; with `batched` the last\n"
         "dimension is the batch. A list of NumPy arrays has one for each batch element.\n"
@@ -235,6 +246,11 @@ void bind_constants(nb::module_& m) {
 }
 
 }  // namespace
+
+Expression input_of_array(ComputationGraph& graph, nb::handle array) {
+  const Array a = array_of("array", array);
+  return input(graph, shape_of_array(a.sizes, false), a.values, {}, here());
+}
 
 std::vector<float> numbers_of(nb::handle object) {
   const nb::object list = nb::module_::import_("numpy").attr("atleast_1d")(object);

@@ -8,11 +8,12 @@
 namespace dynet::python {
 namespace {
 
-// Operand of an operator.
+// Operand of an operator: an expression, a number, or an array.
 struct Operand {
   bool is_number = false;
   float number = 0;
   Expression x;
+  nb::handle array;
 };
 
 bool read(nb::handle h, Operand& operand) {
@@ -24,15 +25,23 @@ bool read(nb::handle h, Operand& operand) {
     return true;
   }
   if (read_derived(h, operand.x)) return true;
-  // NumPy numbers, but not arrays.
-  if (!nb::hasattr(h, "__float__") ||
-      (nb::hasattr(h, "ndim") && nb::cast<int>(h.attr("ndim")) != 0))
-    return false;
+  if (nb::hasattr(h, "__array__") && nb::getattr(h, "ndim", nb::int_(1)).not_equal(nb::int_(0))) {
+    operand.array = h;
+    return true;
+  }
+  if (!nb::hasattr(h, "__float__")) return false;  // numbers of NumPy
   operand.is_number = true;
   operand.number = static_cast<float>(PyFloat_AsDouble(h.ptr()));
   if (!PyErr_Occurred()) return true;
   PyErr_Clear();
   return false;
+}
+
+// As NumPy's: vectors are rows on the left, columns on the right.
+Expression matrix_product(const Expression& x, const Expression& y, SourceLocation at) {
+  if (x.dim(at).nd != 1) return LocatedExpression(x, at) * y;
+  return y.dim(at).nd == 1 ? dot_product(x, y, at)
+                           : LocatedExpression(transpose(y, {1, 0}, at), at) * x;
 }
 
 Expression apply(char op, const Operand& a, const Operand& b) {
@@ -45,6 +54,8 @@ Expression apply(char op, const Operand& a, const Operand& b) {
       return a.is_number ? a.number - y : b.is_number ? x - b.number : x - b.x;
     case '*':
       return a.is_number ? a.number * y : b.is_number ? x * b.number : x * b.x;
+    case '@':
+      return matrix_product(a.x, b.x, at);
     default:
       break;
   }
@@ -61,15 +72,21 @@ Expression apply(char op, const Operand& a, const Operand& b) {
   return pow(a.x, b.x, at);
 }
 
-// x op y, where one operand may be a number; NotImplemented for other types.
+// An input in the graph of the other operand.
+void make_input(Operand& a, const Operand& other) {
+  if (!a.array) return;
+  other.x.dim(here());  // the graph must exist
+  a.x = input_of_array(*other.x.pg, a.array);
+}
+
+// x op y, where one operand may be a number or an array; NotImplemented for other types.
 nb::object arithmetic(char op, nb::handle x, nb::handle y) {
   Operand a, b;
-  const bool reads_x = read(x, a);
-  if (reads_x && read(y, b)) return nb::steal(object_of(apply(op, a, b)));
-  // NumPy's own error would mention concatenation.
-  if (const nb::handle other = reads_x ? y : x; nb::hasattr(other, "__array__"))
-    throw nb::type_error("an array is no expression: dynet.inputTensor(array) makes one of it");
-  return nb::borrow(Py_NotImplemented);
+  if (!read(x, a) || !read(y, b) || (op == '@' && (a.is_number || b.is_number)))
+    return nb::borrow(Py_NotImplemented);
+  make_input(a, b);
+  make_input(b, a);
+  return nb::steal(object_of(apply(op, a, b)));
 }
 
 template <char op>
@@ -87,6 +104,18 @@ PyObject* negative(PyObject* x) noexcept {
   });
 }
 
+double number_of(PyObject* x) {
+  Operand a;
+  read(x, a);
+  return static_cast<double>(as_scalar(value_of(a.x, false)));
+}
+PyObject* to_float(PyObject* x) noexcept {
+  return or_error([&] { return nb::object(nb::float_(number_of(x))); });
+}
+PyObject* to_int(PyObject* x) noexcept {
+  return or_error([&] { return nb::steal(PyLong_FromDouble(number_of(x))); });
+}
+
 int truth(PyObject*) noexcept { return 1; }
 
 template <class F>
@@ -97,11 +126,17 @@ void* slot(F* f) {
 }  // namespace
 
 const PyType_Slot* operator_slots() {
-  static const PyType_Slot slots[] = {
-      {Py_nb_add, slot(binary<'+'>)},      {Py_nb_subtract, slot(binary<'-'>)},
-      {Py_nb_multiply, slot(binary<'*'>)}, {Py_nb_true_divide, slot(binary<'/'>)},
-      {Py_nb_power, slot(power)},          {Py_nb_negative, slot(negative)},
-      {Py_nb_bool, slot(truth)},           {0, nullptr}};
+  static const PyType_Slot slots[] = {{Py_nb_add, slot(binary<'+'>)},
+                                      {Py_nb_subtract, slot(binary<'-'>)},
+                                      {Py_nb_multiply, slot(binary<'*'>)},
+                                      {Py_nb_true_divide, slot(binary<'/'>)},
+                                      {Py_nb_power, slot(power)},
+                                      {Py_nb_negative, slot(negative)},
+                                      {Py_nb_bool, slot(truth)},
+                                      {Py_nb_matrix_multiply, slot(binary<'@'>)},
+                                      {Py_nb_float, slot(to_float)},
+                                      {Py_nb_int, slot(to_int)},
+                                      {0, nullptr}};
   return slots;
 }
 

@@ -16,6 +16,9 @@ Dim table_dim(const LookupParameter& p) {
   return d;
 }
 
+Dim array_dim(const Parameter& p) { return p.dim(); }
+Dim array_dim(const LookupParameter& p) { return table_dim(p); }
+
 void need_shape(const char* who, nb::handle array, const Dim& d) {
   if (!has_shape(array, d))
     throw ShapeError(std::string(who) + ": needs an array of shape " +
@@ -85,7 +88,16 @@ void bind_common(nb::class_<P>& c, const char* kind) {
              return nb::isinstance<P>(q) && nb::cast<const P&>(q) == p;
            })
       .def("__hash__", [](const P& p) { return std::hash<const void*>()(&p.stored()); })
-      .def("__repr__", [kind](const P& p) { return std::string(kind) + ' ' + p.get_fullname(); });
+      .def_prop_ro(
+          "shape",
+          [](const P& p) {
+            return nb::module_::import_("dynet.types").attr("Shape")(shape_tuple(array_dim(p)));
+          },
+          nb::sig("def shape(self) -> dynet.types.Shape"),
+          "The sizes, of a table with the number of rows first.")
+      .def("__repr__", [kind](const P& p) {
+        return std::string(kind) + ' ' + p.get_fullname() + ' ' + to_string(array_dim(p));
+      });
   for (const char* name : {"save", "write_to_textfile"})
     c.def(
         name,
@@ -109,8 +121,6 @@ void bind_parameters(nb::module_&, nb::class_<Parameter>& parameter,
       .def(
           "dim", [](const Parameter& p) { return dim_tuple(p.dim()); },
           "The shape and the batch size: `((3, 2), 1)`.")
-      .def(
-          "shape", [](const Parameter& p) { return shape_tuple(p.dim()); }, "The shape.")
       .def(
           "__getitem__",
           [](const Parameter& p, nb::handle key) { return subscript(expression_of(p), key); },
@@ -145,9 +155,6 @@ void bind_parameters(nb::module_&, nb::class_<Parameter>& parameter,
 
   bind_common(table, "LookupParameter");
   table
-      .def(
-          "shape", [](const LookupParameter& p) { return shape_tuple(table_dim(p)); },
-          "The number of rows and the shape of one.")
       .def(
           "dim", [](const LookupParameter& p) { return dim_tuple(expression_of(p).dim(here())); },
           "The shape of all rows as one expression, the rows last, and the batch size.")

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <sstream>
+#include <string_view>
 #include <variant>
 
 #include "bindings.h"
@@ -14,14 +15,20 @@ namespace {
 
 using namespace nb::literals;
 
-template <class T, class... Args, class... Extra>
+// The first setting, if it is the learning rate, has the names `learning_rate` and `lr`, too.
+template <class T, class... Args, class First, class... Rest>
 void define(nb::module_& m, const char* name, const char* doc,
-            nb::init<ParameterCollection, Args...>, const Extra&... extra) {
-  nb::class_<T, Trainer>(m, name, nb::dynamic_attr(), doc)
-      .def(
-          "__init__",
-          [](T* self, const ParameterCollection& pc, Args... args) { new (self) T(pc, args...); },
-          "m"_a, extra...)
+            nb::init<ParameterCollection, Args...>, const First& first, const Rest&... rest) {
+  nb::class_<T, Trainer> trainer(m, name, nb::dynamic_attr(), doc);
+  const auto make = [](T* self, const ParameterCollection& pc, Args... args) {
+    new (self) T(pc, args...);
+  };
+  trainer.def("__init__", make, "m"_a, first, rest...);
+  const std::string_view rate = first.name_;
+  for (const char* other : {"learning_rate", "lr"})
+    if ((rate == "alpha" || rate == "learning_rate") && rate != other)
+      trainer.def("__init__", make, "m"_a, nb::kw_only(), nb::arg(other), rest...);
+  trainer
       .def(
           "whoami", [name](const T&) { return name; }, "The name of the class.")
       .def("__repr__", [name](const T& t) {
@@ -105,6 +112,7 @@ void bind_trainer(nb::module_& m) {
           "Writes learning rate, clips and updates since the last call to the standard error.")
       .def("summary", &Trainer::status, "The same as a string.")
       .def_rw("learning_rate", &Trainer::learning_rate)
+      .def_rw("lr", &Trainer::learning_rate, "The same as `learning_rate`.")
       .def(
           "set_learning_rate", [](Trainer& t, float value) { t.learning_rate = value; }, "value"_a)
       .def(

@@ -66,7 +66,7 @@ def test_arithmetic_takes_numbers_on_either_side():
         (np.float64(2) * x, [v * 2 for v in values]), (np.int64(3) + x, [v + 3 for v in values]),
     ]:
         assert made.value() == pytest.approx(expected)
-    for other in "a", None, [1, 2], np.ones(3):
+    for other in "a", None, [1, 2]:
         with pytest.raises(TypeError):
             x + other
         with pytest.raises(TypeError):
@@ -177,11 +177,8 @@ def test_every_error_of_the_package_names_a_line():
             mistake()
 
 
-def test_an_array_is_no_operand():
-    x, array = dy.inputVector([1, 2, 3]), np.ones(3)
-    for mistake in lambda: x + array, lambda: array - x, lambda: x / array:
-        with pytest.raises(TypeError, match="inputTensor"):
-            mistake()
+def test_texts_lists_and_none_are_no_operands():
+    x = dy.inputVector([1, 2, 3])
     for mistake in lambda: x + "1", lambda: [1] * x, lambda: x - None:
         with pytest.raises(TypeError, match="Expression"):
             mistake()

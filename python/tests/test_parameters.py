@@ -24,7 +24,7 @@ def test_names_and_shapes(pc):
     inside = pc.add_subcollection("sub")
     q = inside.add_parameters(3, name="x")
     assert [p.name(), table.name(), inside.name(), q.name()] == ["/_0", "/_1", "/sub/", "/sub/x"]
-    assert repr(p) == "Parameter /_0" and repr(table) == "LookupParameter /_1"
+    assert repr(p) == "Parameter /_0 {3,2}" and repr(table).startswith("LookupParameter /_1 {")
     assert p.shape() == (3, 2) and p.dim() == ((3, 2), 1) and q.shape() == (3,)
     assert table.shape() == (5, 4) and table.dim() == ((4, 5), 1) and len(table) == 5
     assert pc.parameters_list() == [p, q] and pc.lookup_parameters_list() == [table]

@@ -104,4 +104,4 @@ def test_program_without_mistakes(tmp_path):
     "dy.ChainCrf(pc)", "dy.Linear(pc, 3, '2')", "dy.CtcDecoder(finish=3)",
     "dy.ChainCrf(pc, 3).best(dy.inputVector([1])).score", "dynet.annotate.load('en.model')(3)"])
 def test_mistake_is_found(tmp_path, mistake):
-    assert len(checked(f"import dynet as dy\nimport dynet.annotate\npc = dy.ParameterCollection()\n{mistake}\n", tmp_path)) == 1
+    assert len(checked(f"import dynet as dy\nimport dynet.annotate\npc = dy.ParameterCollection()\n{mistake}\n", tmp_path)) >= 1
