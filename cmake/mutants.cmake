@@ -23,7 +23,7 @@ function(count_folder folder)
         set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
       endif()
     endif()
-    if(type MATCHES "EXECUTABLE|MODULE")
+    if(type MATCHES "EXECUTABLE|MODULE|SHARED")
       target_link_options(${target} PRIVATE --coverage)
     endif()
     # Test programs link the library first, so that its copies of inline functions are used.

@@ -86,7 +86,7 @@ TEST_CASE("Help: options in groups, within the columns there are, and two exampl
     if (command == "train") groups.push_back("Training");
     for (const std::string& group : groups) CHECK(contains(help, "\n\n" + group + ":\n  -"));
     CHECK_FALSE(contains(help, "\nOptions:"));
-    CHECK(contains(help, "--model TEXT"));
+    CHECK(contains(help, "--model FILE"));
     CHECK(contains(help, "(required)"));
     CHECK(contains(help, "[default: "));
     CHECK(contains(help, "  -h, --help "));
@@ -102,6 +102,19 @@ TEST_CASE("Help: options in groups, within the columns there are, and two exampl
         if (word.rfind("--", 0) == 0) CHECK(contains(options, word + " "));
       }
     }
+  }
+}
+
+TEST_CASE("Help: values are files, whole numbers, N, and others, X") {
+  for (const Command& each : all_commands()) {
+    INFO(each.of->program.name << ' ' << each.name);
+    const std::string help = Desk(*each.of, 1).must("p " + each.name + " --help");
+    for (const char* const kind : {" UINT", " INT", " FLOAT"}) CHECK_FALSE(contains(help, kind));
+    CHECK(contains(help, "--model FILE "));
+    if (each.name != "train") continue;
+    for (const char* const option : {"--train FILE ", "--dev FILE ", "--report FILE ",
+                                     "--tensorboard DIR ", "--epochs N ", "--learning-rate X "})
+      CHECK(contains(help, option));
   }
 }
 
@@ -124,6 +137,8 @@ TEST_CASE("Help: a program prints its help and its version") {
     CHECK(contains(help, "\nUsage: " + each.program.name + " [OPTIONS] COMMAND\n"));
     CHECK(contains(help, "\n  " + each.command + " "));
     CHECK(contains(help, "  --version "));
+    CHECK(contains(help, "\nExamples:\n  " + each.program.name + " train --train "));
+    CHECK(contains(help, "\n  " + each.program.name + " COMMAND --help\n"));
     CHECK(longest_line(help) <= 80);
     CHECK(desk.must("p --version") == each.program.name + " " + dynet::version() +
                                           " (kernels for " + dynet::isa_name() + ")\n");

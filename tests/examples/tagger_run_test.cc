@@ -60,7 +60,7 @@ TEST_CASE("Tagger: names are scored as spans") {
   const std::string out = shop.must(
       "p train --train names.conll --dev names.conll -m model --features word:8 --hidden 8 "
       "--epochs 6 --learning-rate 0.02 --patience 0");
-  CHECK(contains(out, "span F1 100.00 %"));
+  CHECK(contains(out, ", F1 100.00 %"));
   CHECK(contains(out, "span precision"));
 }
 

@@ -112,7 +112,7 @@ TEST_CASE("Labels: the accuracy that --select names decides") {
     const std::string out = desk.must("EPOCHS=12 train " + options + more);
     for (int epoch = 1; epoch <= 12; ++epoch) {
       const std::string line = line_with(out, "epoch " + std::to_string(epoch) + ": loss");
-      if (contains(line, "best so far")) best += std::to_string(epoch) + " ";
+      if (contains(line, ", best")) best += std::to_string(epoch) + " ";
     }
     return best;
   };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <sstream>
 
@@ -20,6 +21,19 @@ std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // skips continuation bytes of UTF-8
   }));
+}
+
+/// Text for the value of an option: N for whole numbers, X for others, FILE.
+std::string value_name(const CLI::Option& option) {
+  static const std::string kFiles[] = {"model",  "train",   "dev",    "test",   "data",
+                                       "input",  "output",  "report", "init",   "vectors",
+                                       "tagger", "lexicon", "gold",   "system", "show-attention"};
+  const std::string type = option.get_type_name();
+  if (type == "UINT" || type == "INT") return "N";
+  if (type == "FLOAT") return "X";
+  const auto is_file = [&](const std::string& name) { return option.check_lname(name); };
+  return type == "TEXT" && std::any_of(std::begin(kFiles), std::end(kFiles), is_file) ? "FILE"
+                                                                                      : type;
 }
 
 class HelpFormatter : public CLI::Formatter {
@@ -74,7 +88,7 @@ class HelpFormatter : public CLI::Formatter {
       std::string left = option->get_name(false, true);
       if (const auto comma = left.find(','); comma != left.npos) left.insert(comma + 1, " ");
       const bool is_flag = option->get_items_expected_max() == 0;
-      if (!is_flag) left += " " + option->get_type_name();
+      if (!is_flag) left += " " + value_name(*option);
       std::string right = option->get_description();
       if (option->get_required()) right += " (required)";
       if (!is_flag && !option->get_default_str().empty())

@@ -44,6 +44,7 @@ using Annotation = Sentence;
 class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "annotate";  ///< program name in its files
+  static constexpr const char* kUse = "run";           ///< command that a new model is for
 
   Model(Description description, const nlp::Start& start);
 

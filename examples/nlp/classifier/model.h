@@ -78,6 +78,7 @@ struct Prediction {
 class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "classifier";  ///< program name in its files
+  static constexpr const char* kUse = "classify";        ///< command that a new model is for
 
   Model(Description description, const nlp::Start& start);
 

@@ -47,7 +47,6 @@ CommandLine::CommandLine(std::string name, const std::string& description)
   app_.require_subcommand(1);
   app_.option_defaults()->always_capture_default();
   program::set_help(app_);
-  program::end_help(app_, {name_ + " COMMAND --help"});
 }
 
 void CommandLine::add(const std::string& name, const std::string& description,
@@ -55,11 +54,14 @@ void CommandLine::add(const std::string& name, const std::string& description,
   CLI::App& app = *app_.add_subcommand(name, description);
   command->add_options(app);
   program::end_help(app, examples);
+  if (!examples.empty()) examples_.push_back(examples[0]);
   commands_.emplace_back(&app, std::move(command));
 }
 
 int CommandLine::run(int argc, char** argv) {
   return program::run(name_, kFailed, [&] {
+    examples_.push_back(name_ + " COMMAND --help");
+    program::end_help(app_, examples_);
     if (!program::parse(app_, argc, argv)) return 0;
     for (const auto& [app, command] : commands_) {
       if (app->parsed()) command->start();

@@ -54,6 +54,7 @@ class CommandLine {
   std::string name_;
   CLI::App app_;
   std::vector<std::pair<CLI::App*, std::unique_ptr<Command>>> commands_;
+  std::vector<std::string> examples_;  ///< the first one of each command
 };
 
 }  // namespace nlp

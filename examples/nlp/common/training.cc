@@ -107,10 +107,10 @@ class Loop {
     line += ": " + loss_text(done);
     keep_if_better(report, line);
     report.seconds = seconds();
-    line += ", " + percent(report.clipped) + " clipped, " +
-            with_commas(static_cast<std::size_t>(report.per_second)) + " " + training_.unit() +
-            "/s, " + duration(report.seconds);
-    if (training_.has_dev() && report.best) line += ", best so far";
+    if (report.clipped > 0) line += ", " + percent(report.clipped) + " clipped";
+    line += ", " + with_commas(static_cast<std::size_t>(report.per_second)) + " " +
+            training_.unit() + "/s, " + duration(report.seconds);
+    if (training_.has_dev() && report.best) line += ", best";
     if (whole) {
       ++state_.epoch;
       state_.position = 0;

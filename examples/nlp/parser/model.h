@@ -27,6 +27,7 @@ Description describe(const ModelSettings& settings, const Treebank& train);
 class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "parser";  ///< program name in its files
+  static constexpr const char* kUse = "parse";       ///< command that a new model is for
 
   Model(Description description, const nlp::Start& start);
 

@@ -139,6 +139,7 @@ struct Memory {
 class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "rnnlm";  ///< program name in its files
+  static constexpr const char* kUse = "score";      ///< command that a new model is for
 
   Model(Description description, const nlp::Start& start);
 

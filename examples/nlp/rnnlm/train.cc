@@ -101,10 +101,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   double decisive(const Report& report) const override { return -report.perplexity(); }
 
   std::string dev_text(const Report& report) const override {
-    const std::string text = "dev perplexity " + fixed(report.perplexity(), 2);
-    if (report.ngram == 0) return text;
-    return text + " (" + std::to_string(report.ngram) +
-           "-gram: " + fixed(report.ngram_perplexity(), 2) + ")";
+    return "dev perplexity " + fixed(report.perplexity(), 2);
   }
 
   void print_run(std::ostream& out) const override {

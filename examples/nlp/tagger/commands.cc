@@ -66,7 +66,8 @@ class Eval : public EvalCommand<Model> {
         ->transform(InRange(0, 1000000));
     app.add_option("--html", page_,
                    "Page of the scores: by class, for unknown words, by length of the sentence, "
-                   "and the errors that the model was surest of");
+                   "and the errors that the model was surest of")
+        ->type_name("FILE");
     scores_.add_labels(app, "tags, or of the types of spans,");
     scores_.add_json(app, {"--show"});
   }

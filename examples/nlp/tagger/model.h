@@ -106,6 +106,7 @@ struct Tagging {
 class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "tagger";  ///< program name in its files
+  static constexpr const char* kUse = "tag";         ///< command that a new model is for
 
   Model(Description description, const nlp::Start& start);
 

@@ -80,12 +80,8 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
 
   std::string dev_text(const Report& report) const override {
     std::string text = "dev accuracy " + percent(report.model.all.value());
-    std::string trivial = percent(report.baseline.all.value());
-    if (report.model.kind == TagKind::kSpans) {
-      text += ", span F1 " + percent(report.model.spans.f1());
-      trivial += ", " + percent(report.baseline.spans.f1());
-    }
-    return text + " (trivial: " + trivial + ")";
+    if (report.model.kind == TagKind::kSpans) text += ", F1 " + percent(report.model.spans.f1());
+    return text;
   }
 
   void print_run(std::ostream& out) const override {

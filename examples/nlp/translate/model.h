@@ -73,6 +73,7 @@ struct Answer {
 class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "translate";  ///< program name in its files
+  static constexpr const char* kUse = "translate";      ///< command that a new model is for
 
   Model(Description description, const nlp::Start& start);
 

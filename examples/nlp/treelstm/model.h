@@ -114,6 +114,7 @@ std::string view_of(const std::string& word, const ModelSettings& settings);
 class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "treelstm";  ///< program name in its files
+  static constexpr const char* kUse = "classify";      ///< command that a new model is for
 
   Model(Description description, const nlp::Start& start);
 

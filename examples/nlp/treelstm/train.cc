@@ -74,11 +74,8 @@ class Training : public ModelTraining<Model, TrainCommand, Treebank, Report> {
   std::vector<std::string> labels() const override { return model_.description().labels.names(); }
 
   std::string dev_text(const Report& report) const override {
-    const auto text = [](const Scores& scores, const char* name) {
-      return percent(scores.root.value()) + name + percent(scores.all.value());
-    };
-    return "dev root " + text(report.model, ", all nodes ") +
-           " (trivial: " + text(report.majority, ", ") + ")";
+    return "dev root " + percent(report.model.root.value()) + ", nodes " +
+           percent(report.model.all.value());
   }
 
   void print_run(std::ostream& out) const override {

@@ -77,8 +77,7 @@ class Training : public ModelTraining<Model, TrainCommand, Corpus, Report> {
   std::vector<std::string> labels() const override { return model_.description().labels; }
 
   std::string dev_text(const Report& report) const override {
-    return "dev accuracy " + percent(report.model.value()) +
-           " (trivial: " + percent(report.baseline.value()) + ")";
+    return "dev accuracy " + percent(report.model.value());
   }
 
   void print_run(std::ostream& out) const override {
