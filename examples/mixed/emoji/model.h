@@ -81,7 +81,7 @@ struct Prediction {
 class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "emoji";  ///< program name in its files
-  static constexpr const char* kUse = "predict";  ///< command that a new model is for
+  static constexpr const char* kUse = "predict";    ///< command that a new model is for
 
   Model(Description description, const nlp::Start& start);
 

@@ -75,7 +75,7 @@ Pixels varied(const Pixels& pixels, unsigned height, unsigned width, int down, i
 class Model : public nlp::DescribedModel<Description> {
  public:
   static constexpr const char* kProgram = "digits";  ///< program name in its files
-  static constexpr const char* kUse = "classify";  ///< command that a new model is for
+  static constexpr const char* kUse = "classify";    ///< command that a new model is for
 
   Model(Description description, const nlp::Start& start);
 
