@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 
-FOLDERS = ("dynet-like", "kernels", "tests", "examples", "tools", "docs")
+FOLDERS = ("dynet-like", "kernels", "tests", "examples", "tools", "docs", "python")
 SOURCES = (".cc", ".cu")
 PLACE = re.compile(r"^`([^`]+)`, (a new file|as it is|before|after|instead of)(?: `([^`]+)`)?:$")
 CODE = ("cpp", "cmake", "markdown")  # blocks in these languages must have a place
