@@ -31,6 +31,7 @@ class Server {
     process_ = fork();
     if (process_ == 0) {
       dup2(ends[1], STDOUT_FILENO);
+      for (const int ignored : {SIGHUP, SIGINT, SIGTERM}) signal(ignored, SIG_DFL);  // as by nohup
       execv(program.binary.c_str(), arguments.data());
       _exit(127);
     }
