@@ -70,6 +70,13 @@ class Picture {
     const NodeOrigin& o = graph_.origins[id];
     return file_of(o.file) + ':' + std::to_string(o.line);
   }
+  // With the name of the file alone: the picture may go elsewhere.
+  std::string description_of(NodeId id) const {
+    std::string text = describe(graph_, id);
+    const std::string file = graph_.origins[id].file ? graph_.origins[id].file : "";
+    const std::size_t at = file.empty() ? text.npos : text.rfind(file);
+    return at == text.npos ? text : text.replace(at, file.size(), file_of(file));
+  }
   std::string edge(const Box& from, const Box& to, std::size_t count) const;
 
   const ComputationGraph& cg_;
@@ -152,7 +159,7 @@ void Picture::label(Box& box) {
   box.lines.push_back((one_shape ? to_string(n.dim) : "several shapes") +
                       (box.loops ? ", each reads others" : ""));
   box.lines.push_back(one_line ? line_of(first) : file_of(graph_.origins[first].file));
-  box.title = count == 1 ? describe(graph_, first)
+  box.title = count == 1 ? description_of(first)
                          : std::to_string(count) + " nodes, from " + std::to_string(first) +
                                " to " + std::to_string(box.nodes.back());
   const std::uint32_t batch = batch_[first];

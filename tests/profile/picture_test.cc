@@ -137,6 +137,14 @@ TEST_CASE("text of a picture is escaped, and shows values if asked to") {
   CHECK(count(graph_svg(g), "value:") == 0);
 }
 
+TEST_CASE("pictures name files without their folders") {
+  ComputationGraph g;
+  tanh(input(g, 1.0f), SourceLocation("/home/of/somebody/model.cc", 7u));
+  const std::string svg = graph_svg(g);
+  CHECK(count(svg, "somebody") == 0);
+  CHECK(count(svg, "made at model.cc:7") == 1);
+}
+
 TEST_CASE("an empty graph is an empty picture, and files are written") {
   ComputationGraph g;
   CHECK(rectangles(graph_svg(g)).empty());
