@@ -11,6 +11,8 @@
     trainer.update()
 
 The names are those of DyNet's Python module, whose programs run unchanged.
+
+Examples in docstrings come after `import dynet as dy`, `import numpy as np` and `pc = dy.ParameterCollection()`.
 """
 
 from . import _core

@@ -45,6 +45,12 @@ class BatchTrainer:
         `loss_of(sample)` adds a sample to the graph in use and returns its loss, a scalar. It may run on any thread, one
         call at a time. After an error in it, in forward or in backward, the gradients are dropped and nothing else has
         changed. ValueError if there are no samples, TypeError if it returns something else.
+
+        >>> w, trainer = pc.add_parameters(1, init=1), dy.BatchTrainer(dy.SimpleSGDTrainer(pc, lr=0.25))
+        >>> trainer.update([1, 3], lambda y: dy.squared_distance(w, dy.scalarInput(y)))
+        2.0
+        >>> w.value()
+        1.5
         """
         if not len(samples):
             raise ValueError("BatchTrainer.update: the minibatch has no samples")

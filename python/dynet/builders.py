@@ -95,7 +95,12 @@ class BiRNNBuilder:
         return list(zip(states, reversed(reverse)))
 
     def transduce(self, es: Iterable[Expression]) -> list[Expression]:
-        """Outputs {hidden_dim} of the top layer, one per input."""
+        """Outputs {hidden_dim} of the top layer, one per input.
+
+        >>> birnn = dy.BiRNNBuilder(1, 3, 8, pc, dy.LSTMBuilder)
+        >>> [h.dim() for h in birnn.transduce([dy.zeros(3), dy.ones(3)])]
+        [((8,), 1), ((8,), 1)]
+        """
         return self._outputs(self.builder_layers[-1], self._below_top(es))
 
 

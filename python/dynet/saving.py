@@ -16,6 +16,12 @@ def save(basename: str, objects: Iterable[Any]) -> None:
 
     A builder is an object with `spec`, `param_collection()` and, in its class, `from_spec(spec, collection)`. The files
     have the format of DyNet. Both are first written next to the old ones, which remain unchanged after an error.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     dy.save(f"{folder}/model", [pc.add_parameters((2, 3))])
+    ...     sorted(os.listdir(folder))
+    ['model.data', 'model.meta']
     """
     data, meta = f"{basename}.data", f"{basename}.meta"
     new_data, new_meta = f"{data}.new", f"{meta}.new"
@@ -63,7 +69,14 @@ def load_generator(basename: str, params: ParameterCollection) -> Iterator[Any]:
 
 
 def load(basename: str, params: ParameterCollection) -> list[Any]:
-    """The objects written by `save`, as a list, with new parameters in the collection `params`."""
+    """The objects written by `save`, as a list, with new parameters in the collection `params`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     dy.save(f"{folder}/model", [pc.add_parameters((2, 3))])
+    ...     [p.shape for p in dy.load(f"{folder}/model", dy.ParameterCollection())]
+    [(2, 3)]
+    """
     return list(load_generator(basename, params))
 
 

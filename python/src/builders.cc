@@ -137,7 +137,11 @@ void bind_base(nb::module_& m) {
           "The state before the first input, in the current graph. `vecs`: the whole state, cells\n"
           "of all layers first, then outputs, or cells alone; without it zeros. Without `update` "
           "the parameters\n"
-          "get no gradient; the first call in a graph decides.")
+          "get no gradient; the first call in a graph decides.\n\n"
+          ">>> lstm = dy.LSTMBuilder(1, 3, 5, pc)\n"
+          ">>> state = lstm.initial_state().add_input(dy.zeros(3))\n"
+          ">>> state.output().dim()\n"
+          "((5,), 1)")
       .def("initial_state_from_raw_vectors", initial_state_from_raw_vectors, "vecs"_a,
            "update"_a = true, "`initial_state` with the state as lists of numbers.")
       .def(
@@ -168,7 +172,11 @@ void bind_state(nb::module_& m) {
       .def("add_inputs", &RnnState::add_inputs, "xs"_a,
            "The states after each x of the list: [s.add_input(xs[0]), ...].")
       .def("transduce", &RnnState::transduce, "xs"_a,
-           "The outputs after each x of the list: [{hidden_dim}, ...].")
+           "The outputs after each x of the list: [{hidden_dim}, ...].\n\n"
+           ">>> lstm = dy.LSTMBuilder(1, 3, 5, pc)\n"
+           ">>> outputs = lstm.initial_state().transduce([dy.zeros(3), dy.ones(3)])\n"
+           ">>> [h.dim() for h in outputs]\n"
+           "[((5,), 1), ((5,), 1)]")
       .def("output", &RnnState::output,
            "The output of the top layer: {hidden_dim}; None for a state of zeros.")
       .def(
@@ -215,7 +223,9 @@ void bind_builders(nb::module_& m) {
       "i, f, o = logistic(Wx x_t + Wh h_{t-1} + b), f with `forget_bias` added, g = tanh(the "
       "same),\n"
       "c_t = i g + f c_{t-1}, h_t = o tanh(c_t). With `ln_lstm` both products and the cell are\n"
-      "normalized (Ba, Kiros, Hinton 2016).");
+      "normalized (Ba, Kiros, Hinton 2016).\n\n"
+      ">>> dy.LSTMBuilder(2, 3, 5, pc)\n"
+      "VanillaLSTMBuilder(layers=2, input_dim=3, hidden_dim=5)");
   bind_dropouts(lstm, "d_r");
   bind_weightnoise(lstm);
   m.attr("LSTMBuilder") = lstm;

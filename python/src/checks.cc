@@ -37,7 +37,10 @@ void bind_checks(nb::module_& m) {
       "loss"_a, "max_elements"_a = 100, "step"_a = 1e-5, "only"_a = nb::none(),
       "Compares the gradients of backward with differences of the loss, both in double precision,\n"
       "for the parameters that the loss depends on; nothing outside changes. `max_elements` of\n"
-      "each parameter are checked, 0 for all; `only` those of a collection.");
+      "each parameter are checked, 0 for all; `only` those of a collection.\n\n"
+      ">>> w = pc.add_parameters(3, init=2)\n"
+      ">>> dy.check_gradients(dy.squared_norm(w)).ok()\n"
+      "True");
 }
 
 }  // namespace dynet::python

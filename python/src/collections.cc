@@ -94,9 +94,17 @@ void bind_collections(nb::module_&, nb::class_<ParameterCollection>& collection)
   add("add_parameters", add_parameters,
       "A new parameter of shape `dim`. `init`: None for Glorot's, a number, an array, an\n"
       "initializer, the name of a file of numbers, or \"uniform\" (in +-scale), \"normal\" (mean,\n"
-      "std), \"glorot\" (scale is the gain), \"he\", \"saxe\", \"identity\".");
+      "std), \"glorot\" (scale is the gain), \"he\", \"saxe\", \"identity\".\n\n"
+      ">>> W = pc.add_parameters((2, 3), init=0.5)\n"
+      ">>> W.shape\n"
+      "(2, 3)\n"
+      ">>> (W * dy.inputVector([1, 2, 3])).value()\n"
+      "[3.0, 3.0]");
   add("add_lookup_parameters", add_table,
-      "A new table of dim[0] rows of shape dim[1:]; `init` as of `add_parameters`.");
+      "A new table of dim[0] rows of shape dim[1:]; `init` as of `add_parameters`.\n\n"
+      ">>> table = pc.add_lookup_parameters((10, 3))\n"
+      ">>> len(table), table[7].dim()\n"
+      "(10, ((3,), 1))");
   collection
       .def(
           "parameters_from_numpy",

@@ -90,7 +90,11 @@ void bind_chain_crf(nb::module_& m) {
       "A linear-chain CRF (Lafferty, McCallum, Pereira 2001) on scores {tags,T} of a sentence:\n"
       "a sequence y has the probability e^s / Z,\n"
       "s = start[y_1] + sum_t scores[y_t,t] + sum_(t>1) transitions[y_(t-1),y_t] + stop[y_T].\n"
-      "Its parameters, transitions {tags,tags}, start and stop {tags}, begin with 0.",
+      "Its parameters, transitions {tags,tags}, start and stop {tags}, begin with 0.\n\n"
+      ">>> crf = dy.ChainCrf(pc, tags=2)\n"
+      ">>> scores = dy.inputTensor([[1, 0, 3], [0, 2, 0]])\n"
+      ">>> crf.best(scores)\n"
+      "[0, 1, 0]",
       "`allowed`: what `tag_constraints` gives; the rest has the score minus infinity. ValueError\n"
       "for no tags, and for constraints of another number of tags.",
       needed("tags", &S::tags), optional("allowed", &S::allowed));
@@ -103,7 +107,10 @@ void bind_chain_crf(nb::module_& m) {
        "scores"_a, "tags"_a,
        "The log-probability of the tags, T for each batch element: {1}. -1 is a tag that is not\n"
        "known; what agrees with the others is summed up. Its negative is the loss of training.\n"
-       "IndexError for a tag that there is not, ValueError for another number of them.")
+       "IndexError for a tag that there is not, ValueError for another number of them.\n\n"
+       ">>> crf = dy.ChainCrf(pc, tags=2)\n"
+       ">>> round(crf.log_prob(dy.zeros((2, 3)), [0, 1, 0]).value(), 4)\n"
+       "-2.0794")
       .def(
           "best",
           [](Layer<ChainCrf>& l, const Expression& scores) {

@@ -154,18 +154,25 @@ void bind_expressions(nb::module_& m, nb::class_<Expression>& expression) {
   expression
       .def(
           "dim", [](const Expression& e) { return dim_tuple(e.dim(here())); },
-          "The shape and the batch size: `((3, 2), 1)`.")
+          "The shape and the batch size: `((3, 2), 1)`.\n\n"
+          ">>> dy.zeros((3, 2), batch_size=4).dim()\n"
+          "((3, 2), 4)")
       .def_prop_ro(
           "shape",
           [](const Expression& e) {
             return ShapeTuple(nb::tuple(nb::cast(array_shape(e.dim(here())))));
           },
-          "The shape of `numpy()`: the sizes, and behind them a batch of more than one.")
+          "The shape of `numpy()`: the sizes, and behind them a batch of more than one.\n\n"
+          ">>> dy.zeros((3, 2)).shape, dy.zeros((3, 2), batch_size=4).shape\n"
+          "((3, 2), (3, 2, 4))")
       .def("is_stale", &Expression::is_stale, "Whether its graph was renewed or is gone.")
       .def("__getitem__", subscript, "key"_a,
            "x[2], x[-1], x[1:3], x[:, 0]: elements along the first dimensions; behind the last one "
            "the\n"
-           "batch: x[:, :, 0] of a matrix. IndexError.")
+           "batch: x[:, :, 0] of a matrix. IndexError.\n\n"
+           ">>> x = dy.inputTensor([[1, 2, 3], [4, 5, 6]])\n"
+           ">>> x[-1].value(), x[:, 0].value()\n"
+           "([4.0, 5.0, 6.0], [1.0, 4.0])")
       .def("__len__", [](const Expression& e) { return e.dim(here())[0]; })
       .def("__repr__", represented)
       .def("__str__", shown)

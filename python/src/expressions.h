@@ -34,10 +34,17 @@ void bind_values(nb::class_<T>& c) {
        nb::sig("def value(self, recalculate: bool = False) -> float | list[float] | "
                "dynet.types.Float64Array"),
        "The value: a float for one number, a list for a vector, otherwise an array as `npvalue`.\n"
-       "Computed if need be, with all nodes made before it; with `recalculate` in any case.")
+       "Computed if need be, with all nodes made before it; with `recalculate` in any case.\n\n"
+       ">>> dy.scalarInput(3).value(), dy.inputVector([1, 2]).value()\n"
+       "(3.0, [1.0, 2.0])\n"
+       ">>> dy.inputTensor([[1, 2], [3, 4]]).value()\n"
+       "array([[1., 2.],\n"
+       "       [3., 4.]])")
       .def(
           "item", [](const T& x) { return as_scalar(value_of(expression_of(x), false)); },
-          "The value of one number, as `float(x)`. ValueError if there are more.")
+          "The value of one number, as `float(x)`. ValueError if there are more.\n\n"
+          ">>> dy.squared_norm(dy.inputVector([3, 4])).item()\n"
+          "25.0")
       .def_prop_ro(
           "T",
           [](const T& x) {
@@ -53,7 +60,11 @@ void bind_values(nb::class_<T>& c) {
           "recalculate"_a = false,
           nb::sig("def npvalue(self, recalculate: bool = False) -> "
                   "dynet.types.Float64Array"),
-          "The value as an array of float64: its shape, and the batch as last dimension.")
+          "The value as an array of float64: its shape, and the batch as last dimension.\n\n"
+          ">>> dy.inputVector([1, 2]).npvalue()\n"
+          "array([1., 2.])\n"
+          ">>> dy.zeros((3, 2), batch_size=4).npvalue().shape\n"
+          "(3, 2, 4)")
       .def(
           "scalar_value",
           [](const T& x, Flag recalculate) {
@@ -89,7 +100,12 @@ void bind_values(nb::class_<T>& c) {
       .def(
           "gradient", [](const T& x) { return gradient_of(expression_of(x)); },
           nb::sig("def gradient(self) -> dynet.types.Float64Array"),
-          "The gradient of the last backward pass, as `npvalue`. RuntimeError if there was none.")
+          "The gradient of the last backward pass, as `npvalue`. RuntimeError if there was "
+          "none.\n\n"
+          ">>> x = dy.inputVector([1, 2])\n"
+          ">>> dy.squared_norm(x).backward(full=True)\n"
+          ">>> x.gradient()\n"
+          "array([2., 4.])")
       .def(
           "backward",
           [](const T& x, Flag full) {
@@ -101,7 +117,11 @@ void bind_values(nb::class_<T>& c) {
           },
           "full"_a = false,
           "Adds the gradient of this number to those of all parameters that it depends on. With\n"
-          "`full` constants get gradients too. ValueError unless it is one number.")
+          "`full` constants get gradients too. ValueError unless it is one number.\n\n"
+          ">>> w = pc.add_parameters(2, init=3)\n"
+          ">>> dy.squared_norm(w).backward()\n"
+          ">>> w.grad_as_array()\n"
+          "array([6., 6.])")
       .def(
           "__array__",
           [](const T& x, nb::handle dtype, nb::handle) {

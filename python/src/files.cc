@@ -141,14 +141,25 @@ void bind_files(nb::module_& m) {
   bind_checkpoints(m);
   m.def("save_model", save_model, "fname"_a, "pc"_a, "trainer"_a = nb::none(),
         "Writes the values of a collection, and a trainer with its state, to one checked file:\n"
-        "all of it, or the old file stays. `load_model` reads it.");
+        "all of it, or the old file stays. `load_model` reads it.\n\n"
+        ">>> import os, tempfile\n"
+        ">>> with tempfile.TemporaryDirectory() as folder:\n"
+        "...     dy.save_model(f\"{folder}/model\", pc)\n"
+        "...     os.listdir(folder)\n"
+        "['model']");
   m.def(
       "load_model", load_model, "fname"_a, "pc"_a, "trainer"_a = nb::none(),
       "allow_missing"_a = false, "allow_extra"_a = false, "map"_a = false, "verify"_a = true,
       "Reads what `save_model` wrote, by names; the number of parameters that were read.\n"
       "FileError names all that does not fit, and changes nothing. With `map` the values are used\n"
       "where they lie in the file, whose pages all processes share: nobody may change the file in\n"
-      "place. Without `verify` its pages are read when they are first used, unchecked.");
+      "place. Without `verify` its pages are read when they are first used, unchecked.\n\n"
+      ">>> import tempfile\n"
+      ">>> W = pc.add_parameters((2, 3))\n"
+      ">>> with tempfile.TemporaryDirectory() as folder:\n"
+      "...     dy.save_model(f\"{folder}/model\", pc)\n"
+      "...     dy.load_model(f\"{folder}/model\", pc)\n"
+      "1");
   m.def(
       "save_safetensors",
       [](const Path& fname, const ParameterCollection& pc) {

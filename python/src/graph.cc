@@ -441,13 +441,21 @@ void bind_graph(nb::module_& m) {
       "workers: does nothing, deprecated; see Trainer.set_workers for updates\n"
       "precision: \"tf32\" or \"bf16\" rounds factors of products where the hardware is faster "
       "so:\n"
-      "GPUs, and for bf16 CPUs with AVX512-BF16; sums, parameters and gradients stay float32");
+      "GPUs, and for bf16 CPUs with AVX512-BF16; sums, parameters and gradients stay float32\n\n"
+      ">>> with dy.graph(seed=1) as cg:\n"
+      "...     loss = dy.squared_norm(dy.inputVector([3, 4]))\n"
+      ">>> loss.value(), len(cg)\n"
+      "(25.0, 2)");
   m.def("renew_cg", renew, "immediate_compute"_a = false, "check_validity"_a = false,
         "autobatching"_a = nb::none(),
         nb::sig("def renew_cg(immediate_compute: bool = False, check_validity: bool = False, "
                 "autobatching: bool | None = None) -> ComputationGraph"),
         "Throws the nodes of the graph in use away: a new sample begins. All expressions of it\n"
-        "become stale. Returns the graph.");
+        "become stale. Returns the graph.\n\n"
+        ">>> x = dy.inputVector([1, 2])\n"
+        ">>> cg = dy.renew_cg()\n"
+        ">>> len(cg), x.is_stale()\n"
+        "(0, True)");
   m.def("cg", current_object, nb::sig("def cg() -> ComputationGraph"), "The graph in use.");
   m.def(
       "cg_version", [] { return current().version(); }, "How often the graph in use was renewed.");

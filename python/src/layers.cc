@@ -13,7 +13,11 @@ using List = std::vector<std::int64_t>;
 void bind_columns(nb::module_& m) {
   using S = Linear::Settings;
   auto linear = add_layer<Linear>(
-      m, "Linear", "y = W x + b for each column of x.",
+      m, "Linear",
+      "y = W x + b for each column of x.\n\n"
+      ">>> linear = dy.Linear(pc, input=3, output=2)\n"
+      ">>> linear(dy.zeros(3)).dim(), linear(dy.zeros((3, 5))).dim()\n"
+      "(((2,), 1), ((2, 5), 1))",
       "W {output,input} begins with Glorot's initializer, b {output} with 0. ValueError for a\n"
       "size of 0.",
       needed("input", &S::input), needed("output", &S::output), optional("bias", &S::bias));
@@ -60,7 +64,10 @@ void bind_embedding(nb::module_& m) {
   auto c = add_layer<Embedding>(
       m, "Embedding",
       "A table of a vector for each word, which also tells which word a vector h means: E h are\n"
-      "the scores of all words (Press and Wolf 2017).",
+      "the scores of all words (Press and Wolf 2017).\n\n"
+      ">>> embedding = dy.Embedding(pc, words=10, size=3)\n"
+      ">>> embedding([7, 2, 2, 1]).dim()\n"
+      "((3, 4), 1)",
       "`words` rows of this size. ValueError for a size of 0.", needed("words", &S::words),
       needed("size", &S::size));
   c.def(

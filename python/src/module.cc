@@ -8,7 +8,10 @@ NB_MODULE(_core, m) {
   bind_errors(m);
   const nb::type_slots slots(operator_slots());
   nb::class_<dynet::Expression> expression(m, "Expression", nb::pooled(4096), slots,
-                                           "A node of a graph: what an operation gives.");
+                                           "A node of a graph: what an operation gives.\n\n"
+                                           ">>> x = dy.inputVector([1, 2])\n"
+                                           ">>> (2 * x + 1).value()\n"
+                                           "[3.0, 5.0]");
   nb::class_<dynet::Parameter> parameter(
       m, "Parameters", slots, nb::sig("class Parameters(Expression)"),
       "A trained tensor: an expression of whatever graph is in use.");
@@ -17,7 +20,10 @@ NB_MODULE(_core, m) {
       "A table of trained tensors, of which only the rows used are trained.");
   nb::class_<dynet::ParameterCollection> collection(
       m, "ParameterCollection", nb::dynamic_attr(),
-      "A tree of named parameters: the part of a model that stays.");
+      "A tree of named parameters: the part of a model that stays.\n\n"
+      ">>> W = pc.add_parameters((2, 3), name=\"W\")\n"
+      ">>> pc.parameters_list(), pc.parameter_count()\n"
+      "([Parameter /W {2,3}], 6)");
   m.attr("Model") = collection;
   classes = {reinterpret_cast<PyTypeObject*>(expression.ptr()),
              reinterpret_cast<PyTypeObject*>(parameter.ptr()),

@@ -7,8 +7,15 @@ using namespace nb::literals;
 
 constexpr Binary kArithmetic[] = {
     {"cmult", dynet::cmult, "x", "y",
-     "x y, elementwise. A size, or the batch size, that is one on one side repeats."},
-    {"cdiv", dynet::cdiv, "x", "y", "x / y, elementwise; sizes as in `cmult`."},
+     "x y, elementwise. A size, or the batch size, that is one on one side repeats.\n\n"
+     ">>> dy.cmult(dy.inputVector([1, 2]), dy.inputVector([3, 4])).value()\n"
+     "[3.0, 8.0]\n"
+     ">>> dy.cmult(dy.zeros((3, 2)), dy.zeros((3, 1))).dim()\n"
+     "((3, 2), 1)"},
+    {"cdiv", dynet::cdiv, "x", "y",
+     "x / y, elementwise; sizes as in `cmult`.\n\n"
+     ">>> dy.cdiv(dy.inputVector([1, 6]), dy.inputVector([2, 3])).value()\n"
+     "[0.5, 2.0]"},
     {"pow", dynet::pow, "x", "y",
      "x to the power y, elementwise; sizes as in `cmult`. For a number y, `x ** y`."},
     {"bmax", dynet::max, "x", "y", "The larger one, elementwise; sizes as in `cmult`."},
@@ -16,7 +23,9 @@ constexpr Binary kArithmetic[] = {
     {"colwise_add", dynet::colwise_add, "x", "y",
      "{m,n} plus the vector {m} on every column: {m,n}."},
     {"dot_product", dynet::dot_product, "x", "y",
-     "sum_i x_i y_i of two vectors: {1} for each batch element."},
+     "sum_i x_i y_i of two vectors: {1} for each batch element.\n\n"
+     ">>> dy.dot_product(dy.inputVector([1, 2]), dy.inputVector([3, 4])).value()\n"
+     "11.0"},
     {"trace_of_product", dynet::trace_of_product, "x", "y",
      "The trace of x y' for matrices of the same sizes: {1} for each batch element."},
     {"circ_conv", dynet::circ_conv, "u", "v",
@@ -36,9 +45,14 @@ struct OfList {
   const char* doc;
 };
 constexpr OfList kOfLists[] = {
-    {"esum", dynet::sum, "x1 + x2 + ... of a list, elementwise; sizes as in `cmult`."},
+    {"esum", dynet::sum,
+     "x1 + x2 + ... of a list, elementwise; sizes as in `cmult`.\n\n"
+     ">>> dy.esum([dy.inputVector([1, 2]), dy.inputVector([3, 4])]).value()\n"
+     "[4.0, 6.0]"},
     {"average", dynet::average,
-     "(x1 + x2 + ... + xn) / n of a list, elementwise; sizes as in `cmult`."},
+     "(x1 + x2 + ... + xn) / n of a list, elementwise; sizes as in `cmult`.\n\n"
+     ">>> dy.average([dy.inputVector([1, 2]), dy.inputVector([3, 4])]).value()\n"
+     "[2.0, 3.0]"},
     {"emax", dynet::max,
      "The largest of a list, elementwise, the first of several equal ones getting the gradient;\n"
      "sizes as in `cmult`."},
@@ -74,7 +88,10 @@ void bind_arithmetic(nb::module_& m) {
       },
       "exprs"_a,
       "b + W1 x1 + W2 x2 + ... of the list [b, W1, x1, W2, x2, ...]: b {m} or {m,n}, each W {m,k}\n"
-      "and x {k} or {k,n} give {m} or {m,n}. ValueError for other shapes.");
+      "and x {k} or {k,n} give {m} or {m,n}. ValueError for other shapes.\n\n"
+      ">>> b, W, x = dy.inputVector([0, 10]), dy.ones((2, 3)), dy.inputVector([1, 2, 3])\n"
+      ">>> dy.affine_transform([b, W, x]).value()\n"
+      "[6.0, 16.0]");
   m.def(
       "contract3d_1d",
       [](const Expression& x, const Expression& y) { return contract3d_1d(x, y, here()); }, "x"_a,

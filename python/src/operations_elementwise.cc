@@ -6,13 +6,25 @@ namespace {
 using namespace nb::literals;
 
 constexpr Unary kElementwise[] = {
-    {"tanh", dynet::tanh, "(e^x - e^-x) / (e^x + e^-x), elementwise: the shape of x."},
-    {"logistic", dynet::logistic, "1 / (1 + e^-x), elementwise: the shape of x."},
-    {"rectify", dynet::rectify, "max(x, 0), elementwise: the shape of x. The gradient at 0 is 0."},
+    {"tanh", dynet::tanh,
+     "(e^x - e^-x) / (e^x + e^-x), elementwise: the shape of x.\n\n"
+     ">>> dy.tanh(dy.inputVector([0, 1000])).value()\n"
+     "[0.0, 1.0]"},
+    {"logistic", dynet::logistic,
+     "1 / (1 + e^-x), elementwise: the shape of x.\n\n"
+     ">>> dy.logistic(dy.inputVector([0, 1000])).value()\n"
+     "[0.5, 1.0]"},
+    {"rectify", dynet::rectify,
+     "max(x, 0), elementwise: the shape of x. The gradient at 0 is 0.\n\n"
+     ">>> dy.rectify(dy.inputVector([-2, 0, 3])).value()\n"
+     "[0.0, 0.0, 3.0]"},
     {"exp", dynet::exp, "e^x, elementwise: the shape of x."},
     {"log", dynet::log, "The natural logarithm, elementwise: the shape of x."},
     {"sqrt", dynet::sqrt, "The square root, elementwise: the shape of x."},
-    {"square", dynet::square, "x^2, elementwise: the shape of x."},
+    {"square", dynet::square,
+     "x^2, elementwise: the shape of x.\n\n"
+     ">>> dy.square(dy.inputVector([-2, 3])).value()\n"
+     "[4.0, 9.0]"},
     {"cube", dynet::cube, "x^3, elementwise: the shape of x."},
     {"abs", dynet::abs, "|x|, elementwise: the shape of x. The gradient at 0 is 0."},
     {"log_sigmoid", dynet::log_sigmoid,

@@ -171,7 +171,11 @@ void bind_arrays(nb::module_& m) {
         "reusable_expr"_a = false,
         "The values of a NumPy array, or of lists in lists: its shape; with `batched` the last\n"
         "dimension is the batch. A list of NumPy arrays has one for each batch element.\n"
-        "`reusable_expr` is not needed: `set` gives any input new values.");
+        "`reusable_expr` is not needed: `set` gives any input new values.\n\n"
+        ">>> dy.inputTensor(np.zeros((3, 2))).dim()\n"
+        "((3, 2), 1)\n"
+        ">>> dy.inputTensor(np.zeros((3, 2)), batched=True).dim()\n"
+        "((3,), 2)");
   m.def("inputTensorTranspose", input_transposed, "arr"_a, "batched"_a = false, "device"_a = "",
         "`inputTensor` of the array with its dimensions in reverse order.");
   m.def(
@@ -182,7 +186,10 @@ void bind_arrays(nb::module_& m) {
         return input(current_graph(), Dim({static_cast<unsigned>(values.size())}), values,
                      device_argument(device), here());
       },
-      "v"_a, "device"_a = "", "The numbers of a list as a vector: {len(v)}.");
+      "v"_a, "device"_a = "",
+      "The numbers of a list as a vector: {len(v)}.\n\n"
+      ">>> dy.inputVector([1, 2, 3]).value()\n"
+      "[1.0, 2.0, 3.0]");
   m.def(
       "inputMatrix",
       [](const Numbers& v, const Sizes& d) {
@@ -192,13 +199,18 @@ void bind_arrays(nb::module_& m) {
   m.def("sparse_inputTensor", sparse_input, "idxs"_a, "values"_a, "shape"_a, "batched"_a = false,
         "defval"_a = 0.0f, "device"_a = "",
         "`defval` everywhere but for `values`, value i at idxs[0][i], idxs[1][i], ...: the shape,\n"
-        "its last dimension being the batch with `batched`.");
+        "its last dimension being the batch with `batched`.\n\n"
+        ">>> dy.sparse_inputTensor([[0, 2]], [5, 7], (4,)).value()\n"
+        "[5.0, 0.0, 7.0, 0.0]");
   m.def(
       "scalarInput",
       [](float s, const char* device) {
         return input(current_graph(), s, device_argument(device), here());
       },
-      "s"_a, "device"_a = "", "A number: {1}.");
+      "s"_a, "device"_a = "",
+      "A number: {1}.\n\n"
+      ">>> (2 * dy.scalarInput(3)).value()\n"
+      "6.0");
   m.def(
       "vecInput",
       [](unsigned dim, const std::string& device) {
@@ -219,7 +231,9 @@ void bind_arrays(nb::module_& m) {
         });
       },
       "d"_a, "idx"_a, "device"_a = "",
-      "One at idx and zero elsewhere: {d}; of several idx, with a batch element for each.");
+      "One at idx and zero elsewhere: {d}; of several idx, with a batch element for each.\n\n"
+      ">>> dy.one_hot(4, 2).value()\n"
+      "[0.0, 0.0, 1.0, 0.0]");
 }
 
 using Constant = Expression (*)(ComputationGraph&, const Dim&, DeviceArgument, SourceLocation);
@@ -233,7 +247,10 @@ void bind_constants(nb::module_& m) {
         },
         "dim"_a, "batch_size"_a = 1, doc);
   };
-  def_constant("zeros", dynet::zeros, "Zeros: the shape dim with this batch size.");
+  def_constant("zeros", dynet::zeros,
+               "Zeros: the shape dim with this batch size.\n\n"
+               ">>> dy.zeros((3, 2), batch_size=4).dim()\n"
+               "((3, 2), 4)");
   def_constant("zeroes", dynet::zeroes, "The old name of `zeros`.");
   def_constant("ones", dynet::ones, "Ones: the shape dim with this batch size.");
   m.def(
@@ -263,23 +280,40 @@ void bind_inputs(nb::module_& m) {
   bind_settable(reinterpret_cast<PyObject*>(classes.expression));
   m.def("parameter", parameter_argument, "args"_a,
         nb::sig("def parameter(*args: typing.Any) -> typing.Any"),
-        "Its argument, or all of them: a parameter is an expression by itself.");
+        "Its argument, or all of them: a parameter is an expression by itself.\n\n"
+        ">>> w = pc.add_parameters(2, init=3)\n"
+        ">>> dy.parameter(w) is w\n"
+        "True\n"
+        ">>> dy.squared_norm(w).value()\n"
+        "18.0");
   m.def(
       "const_parameter", const_parameters, "args"_a,
       nb::sig("def const_parameter(*args: typing.Any) -> typing.Any"),
       "The expression of a parameter or of a table, or an expression, that gets no gradient, or a\n"
-      "list of them.");
+      "list of them.\n\n"
+      ">>> w = pc.add_parameters(2, init=3)\n"
+      ">>> dy.dot_product(w, dy.const_parameter(w)).backward()\n"
+      ">>> w.grad_as_array()\n"
+      "array([3., 3.])");
   m.def(
       "lookup", row, "p"_a, "index"_a = 0, "update"_a = true,
       "Row `index` of a table: the shape of a row; several rows are a batch. Without `update` it\n"
-      "gets no gradient. IndexError for a row that is not there.");
+      "gets no gradient. IndexError for a row that is not there.\n\n"
+      ">>> table = pc.add_lookup_parameters((10, 3), init=0.5)\n"
+      ">>> dy.lookup(table, 7).value()\n"
+      "[0.5, 0.5, 0.5]\n"
+      ">>> dy.lookup(table, [7, 2]).dim()\n"
+      "((3,), 2)");
   m.def(
       "lookup_batch",
       [](const LookupParameter& p, const List& indices, Flag update) {
         return row(p, indices, update);
       },
       "p"_a, "indices"_a, "update"_a = true,
-      "Rows of a table as a batch: the shape of a row with a batch of len(indices).");
+      "Rows of a table as a batch: the shape of a row with a batch of len(indices).\n\n"
+      ">>> table = pc.add_lookup_parameters((10, 3))\n"
+      ">>> dy.lookup_batch(table, [7, 2, 2]).dim()\n"
+      "((3,), 3)");
 }
 
 }  // namespace dynet::python

@@ -17,7 +17,12 @@ void bind_convolution(nb::module_& m) {
       "y_ijo = sum_aec f_aeco x_(i s0 + a, j s1 + e, c): image {H,W,Ci}, filter {h,w,Ci,Co} and "
       "two\n"
       "strides give {H',W',Co}, H' = (H - h) // s0 + 1; without is_valid zeros are put around the\n"
-      "image such that H' = ceil(H / s0).");
+      "image such that H' = ceil(H / s0).\n\n"
+      ">>> image, filters = dy.zeros((28, 28, 3)), dy.zeros((5, 5, 3, 8))\n"
+      ">>> dy.conv2d(image, filters, [1, 1]).dim()\n"
+      "((24, 24, 8), 1)\n"
+      ">>> dy.conv2d(image, filters, [2, 2], is_valid=False).dim()\n"
+      "((14, 14, 8), 1)");
   m.def(
       "conv2d_bias",
       [](E x, E f, E b, const Pair& stride, Flag is_valid) {
@@ -30,7 +35,10 @@ void bind_convolution(nb::module_& m) {
         return maxpooling2d(x, ksize, stride, is_valid, here());
       },
       "x"_a, "ksize"_a, "stride"_a, "is_valid"_a = true,
-      "The largest element of each window: {H,W,C} gives {H',W',C}, with sizes as in `conv2d`.");
+      "The largest element of each window: {H,W,C} gives {H',W',C}, with sizes as in "
+      "`conv2d`.\n\n"
+      ">>> dy.maxpooling2d(dy.zeros((28, 28, 3)), [2, 2], [2, 2]).dim()\n"
+      "((14, 14, 3), 1)");
   m.def(
       "filter1d_narrow", [](E x, E y) { return filter1d_narrow(x, y, here()); }, "x"_a, "y"_a,
       "z_ij = sum_ae y_aei x_(a,j+e): {r,c} and k filters {r,w,k} give {k,c-w+1}.");

@@ -7,12 +7,17 @@ using namespace nb::literals;
 
 constexpr Binary kLosses[] = {
     {"squared_distance", dynet::squared_distance, "x", "y",
-     "sum_i (x_i - y_i)^2: {1} for each batch element."},
+     "sum_i (x_i - y_i)^2: {1} for each batch element.\n\n"
+     ">>> dy.squared_distance(dy.inputVector([1, 2]), dy.inputVector([4, 6])).value()\n"
+     "25.0"},
     {"l1_distance", dynet::l1_distance, "x", "y",
      "sum_i |x_i - y_i|: {1} for each batch element. The gradient is 0 where they are equal."},
     {"binary_log_loss", dynet::binary_log_loss, "x", "y",
      "-sum_i (y_i log x_i + (1 - y_i) log(1 - x_i)), x and y in [0, 1]: {1} for each batch\n"
-     "element."},
+     "element.\n\n"
+     ">>> loss = dy.binary_log_loss(dy.inputVector([0.5, 1]), dy.inputVector([0, 1]))\n"
+     ">>> round(loss.value(), 4)\n"
+     "0.6931"},
 };
 
 using Lists = std::variant<std::vector<std::int64_t>, std::vector<std::vector<std::int64_t>>>;
@@ -54,7 +59,9 @@ void bind_losses(nb::module_& m) {
       "x"_a, "y"_a, "m"_a = 1.0, "max(0, m - x + y), elementwise: the shape of x.");
   m.def("hinge", hinge_of, "x"_a, "v"_a, "m"_a = 1.0,
         "sum_(j != v) max(0, m - x_v + x_j) of scores x {n}: {1}. Several v: one for each batch\n"
-        "element.");
+        "element.\n\n"
+        ">>> dy.hinge(dy.inputVector([0, 3, 2.5]), 1).value()\n"
+        "0.5");
   m.def(
       "hinge_batch",
       [](const Expression& x, const std::vector<std::int64_t>& vs, float margin) {

@@ -13,7 +13,10 @@ void bind_noise(nb::module_& m) {
       "dropout", [](E x, float p) { return dropout(x, p, here()); }, "x"_a, "p"_a,
       "Every element zero with probability p, else x / (1 - p): the shape of x. ValueError unless "
       "p\n"
-      "is in [0, 1).");
+      "is in [0, 1).\n\n"
+      ">>> values = dy.dropout(dy.ones(100), 0.5).value()\n"
+      ">>> set(values) <= {0.0, 2.0}\n"
+      "True");
   m.def(
       "dropout_dim", [](E x, unsigned d, float p) { return dropout_dim(x, d, p, here()); }, "x"_a,
       "d"_a, "p"_a, "`dropout` with one draw for all elements along dimension d.");

@@ -17,7 +17,12 @@ Expression picked_elements(const Expression& x, const OneOrMore& v) {
 void bind_parts(nb::module_& m) {
   m.def("pick", picked, "e"_a, "index"_a = 0, "dim"_a = 0,
         "Slice `index` of dimension `dim`, which is removed: {n} gives {1}, {m,n} gives {n}.\n"
-        "Several indices: one for each batch element. IndexError for one that is outside.");
+        "Several indices: one for each batch element. IndexError for one that is outside.\n\n"
+        ">>> x = dy.inputTensor([[1, 2, 3], [4, 5, 6]])\n"
+        ">>> dy.pick(x, 1).value()\n"
+        "[4.0, 5.0, 6.0]\n"
+        ">>> dy.pick(x, 1, dim=1).value()\n"
+        "[2.0, 5.0]");
   m.def(
       "pick_batch",
       [](const Expression& e, const List& indices, unsigned dim) {
@@ -30,7 +35,10 @@ void bind_parts(nb::module_& m) {
         return pick_range(x, s, e, d, here());
       },
       "x"_a, "s"_a, "e"_a, "d"_a = 0,
-      "The slices s, ..., e - 1 of dimension d: {n} gives {e-s}. IndexError for what is outside.");
+      "The slices s, ..., e - 1 of dimension d: {n} gives {e-s}. IndexError for what is "
+      "outside.\n\n"
+      ">>> dy.pick_range(dy.inputVector([1, 2, 3, 4]), 1, 3).value()\n"
+      "[2.0, 3.0]");
   m.def(
       "pickrange",
       [](const Expression& x, unsigned s, unsigned e) { return pickrange(x, s, e, here()); }, "x"_a,
@@ -57,7 +65,11 @@ void bind_parts(nb::module_& m) {
   m.def(
       "pick_batch_elem",
       [](const Expression& x, std::int64_t v) { return pick_batch_elem(x, v, here()); }, "x"_a,
-      "v"_a, "Batch element v: the shape of x without its batch.");
+      "v"_a,
+      "Batch element v: the shape of x without its batch.\n\n"
+      ">>> x = dy.inputTensor([[1, 2, 3], [4, 5, 6]], batched=True)\n"
+      ">>> dy.pick_batch_elem(x, 2).value()\n"
+      "[3.0, 6.0]");
   m.def("pick_batch_elems", picked_elements, "x"_a, "vs"_a,
         "The batch elements of the list: the shape of x with a batch of len(vs).");
   m.def(
@@ -76,21 +88,32 @@ void bind_putting_together(nb::module_& m) {
       },
       "xs"_a, "d"_a = 0,
       "The expressions of the list one after another along dimension d: {m}, {n} give {m+n}. All\n"
-      "other sizes are equal, batch sizes equal or one.");
+      "other sizes are equal, batch sizes equal or one.\n\n"
+      ">>> dy.concatenate([dy.inputVector([1, 2]), dy.inputVector([3])]).value()\n"
+      "[1.0, 2.0, 3.0]\n"
+      ">>> dy.concatenate([dy.zeros((2, 3)), dy.ones((2, 4))], d=1).dim()\n"
+      "((2, 7), 1)");
   m.def(
       "concatenate_cols",
       [](const Expressions& xs) {
         need_operands("concatenate_cols", xs);
         return concatenate_cols(xs, here());
       },
-      "xs"_a, "The same along dimension 1: k vectors {n} give {n,k}.");
+      "xs"_a,
+      "The same along dimension 1: k vectors {n} give {n,k}.\n\n"
+      ">>> dy.concatenate_cols([dy.inputVector([1, 2]), dy.inputVector([3, 4])]).value()\n"
+      "array([[1., 3.],\n"
+      "       [2., 4.]])");
   m.def(
       "concatenate_to_batch",
       [](const Expressions& xs) {
         need_operands("concatenate_to_batch", xs);
         return concatenate_to_batch(xs, here());
       },
-      "xs"_a, "The batch elements of all expressions of the list, in order, as one batch.");
+      "xs"_a,
+      "The batch elements of all expressions of the list, in order, as one batch.\n\n"
+      ">>> dy.concatenate_to_batch([dy.zeros((3, 2)), dy.ones((3, 2))]).dim()\n"
+      "((3, 2), 2)");
 }
 
 void bind_views(nb::module_& m) {
@@ -102,14 +125,22 @@ void bind_views(nb::module_& m) {
       "x"_a, "d"_a, "batch_size"_a = 1,
       "The same elements in column-major order as shape d. With batch_size = 1 and as many "
       "elements\n"
-      "as one batch element has, the batch of x stays.");
+      "as one batch element has, the batch of x stays.\n\n"
+      ">>> dy.reshape(dy.inputVector([1, 2, 3, 4, 5, 6]), (2, 3)).value()\n"
+      "array([[1., 3., 5.],\n"
+      "       [2., 4., 6.]])");
   m.def(
       "transpose",
       [](const Expression& x, const std::vector<unsigned>& dims) {
         return transpose(x, dims, here());
       },
       "x"_a, "dims"_a = std::vector<unsigned>{1, 0},
-      "Dimension i of the result is dimension dims[i] of x: {m,n} gives {n,m}, {n} gives {1,n}.");
+      "Dimension i of the result is dimension dims[i] of x: {m,n} gives {n,m}, {n} gives "
+      "{1,n}.\n\n"
+      ">>> dy.transpose(dy.zeros((2, 3))).dim()\n"
+      "((3, 2), 1)\n"
+      ">>> dy.transpose(dy.zeros((2, 3, 4)), [2, 0, 1]).dim()\n"
+      "((4, 2, 3), 1)");
   m.def(
       "nobackprop", [](const Expression& x) { return nobackprop(x, here()); }, "x"_a,
       "x, which gets no gradient through this expression.");

@@ -23,10 +23,14 @@ void bind_softmax(nb::module_& m) {
       "softmax", [](const Expression& x, unsigned d) { return softmax(x, d, here()); }, "x"_a,
       "d"_a = 0,
       "e^x_i / sum_j e^x_j along dimension d: the shape of x. Scores of minus infinity are "
-      "masked.");
+      "masked.\n\n"
+      ">>> dy.softmax(dy.inputVector([7, 7, -np.inf])).npvalue().round(4)\n"
+      "array([0.5, 0.5, 0. ])");
   m.def("log_softmax", restricted, "x"_a, "restrict"_a = nb::none(),
         "log(softmax(x)) along dimension 0: the shape of x. With a list `restrict` over its\n"
-        "elements only, the others being minus infinity.");
+        "elements only, the others being minus infinity.\n\n"
+        ">>> dy.log_softmax(dy.inputVector([7, 7])).npvalue().round(4)\n"
+        "array([-0.6931, -0.6931])");
   m.def(
       "sparsemax", [](const Expression& x) { return sparsemax(x, here()); }, "x"_a,
       "The probabilities closest to x, max(x_i - t, 0) with the sum one, along dimension 0: the\n"
@@ -39,7 +43,12 @@ void bind_softmax(nb::module_& m) {
       "Kreutzer 2017.");
   m.def("pickneglogsoftmax", negative_log, "x"_a, "v"_a,
         "-log(softmax(x)[v]) of scores x {n}: {1}. Several v: one for each batch element.\n"
-        "IndexError for a class that x does not have.");
+        "IndexError for a class that x does not have.\n\n"
+        ">>> loss = dy.pickneglogsoftmax(dy.inputVector([7, 7]), 1)\n"
+        ">>> round(loss.value(), 4)\n"
+        "0.6931\n"
+        ">>> dy.pickneglogsoftmax(dy.zeros(5, batch_size=3), [0, 4, 2]).dim()\n"
+        "((1,), 3)");
   m.def(
       "linear_cross_entropy",
       [](const std::vector<Expression>& scores, const OneOrMore& v) {

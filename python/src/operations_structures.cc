@@ -33,7 +33,10 @@ void bind_attention(nb::module_& m) {
       "1 / sqrt(d), `key_heads` 0 as many as `heads`. With `causal` the last query sees all keys;\n"
       "`key_lengths`: how many keys each batch element has. `biases` {2*r+1,heads} are added by "
       "the\n"
-      "distance of key and query. ValueError for other shapes and settings.");
+      "distance of key and query. ValueError for other shapes and settings.\n\n"
+      ">>> queries, keys, values = dy.zeros((8, 3)), dy.zeros((8, 5)), dy.zeros((6, 5))\n"
+      ">>> dy.attention(queries, keys, values, heads=2).dim()\n"
+      "((6, 3), 1)");
 }
 
 struct ChainFunction {

@@ -132,7 +132,10 @@ void bind_parameters(nb::module_&, nb::class_<Parameter>& parameter,
       .def(
           "as_array", [](const Parameter& p) { return array64_of(p.dim(), p.values().v); },
           nb::sig("def as_array(self) -> dynet.types.Float64Array"),
-          "A copy of the values, float64.")
+          "A copy of the values, float64.\n\n"
+          ">>> pc.add_parameters((2, 3), init=0.5).as_array()\n"
+          "array([[0.5, 0.5, 0.5],\n"
+          "       [0.5, 0.5, 0.5]])")
       .def(
           "grad_as_array", [](const Parameter& p) { return array64_of(p.dim(), p.gradients().v); },
           nb::sig("def grad_as_array(self) -> dynet.types.Float64Array"),

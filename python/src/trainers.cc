@@ -98,7 +98,12 @@ void bind_trainer(nb::module_& m) {
             t.update();
           },
           "One step with the gradients that were added up, which are dropped. NumericError if\n"
-          "their norm is not finite, which changes nothing else.")
+          "their norm is not finite, which changes nothing else.\n\n"
+          ">>> w, trainer = pc.add_parameters(2, init=1), dy.SimpleSGDTrainer(pc, lr=0.25)\n"
+          ">>> dy.squared_norm(w).backward()\n"
+          ">>> trainer.update()\n"
+          ">>> w.as_array()\n"
+          "array([0.5, 0.5])")
       .def("update_subset", update_subset, "updated_params"_a, "updated_lookups"_a,
            "A step of these alone: parameters and tables, or their places in the lists of the\n"
            "collection.")
@@ -157,8 +162,11 @@ void bind_trainers(nb::module_& m) {
   using PC = ParameterCollection;
   bind_schedules(m);
   bind_trainer(m);
-  define<SimpleSGDTrainer>(m, "SimpleSGDTrainer", "w <- w - learning_rate g", nb::init<PC, float>(),
-                           "learning_rate"_a = 0.1);
+  define<SimpleSGDTrainer>(m, "SimpleSGDTrainer",
+                           "w <- w - learning_rate g\n\n"
+                           ">>> dy.SimpleSGDTrainer(pc, lr=0.5)\n"
+                           "<SimpleSGDTrainer, learning rate 0.5>",
+                           nb::init<PC, float>(), "learning_rate"_a = 0.1);
   define<CyclicalSGDTrainer>(
       m, "CyclicalSGDTrainer",
       "SGD whose rate goes up and down, from the one to the other in `step_size` updates (Smith\n"
@@ -183,7 +191,9 @@ void bind_trainers(nb::module_& m) {
   define<AdamTrainer>(m, "AdamTrainer",
                       "m <- beta_1 m + (1 - beta_1) g, v <- beta_2 v + (1 - beta_2) g^2,\n"
                       "w <- w - alpha sqrt(1 - beta_2^t) / (1 - beta_1^t) m / (sqrt(v) + eps)\n"
-                      "after t updates (Kingma and Ba 2015)",
+                      "after t updates (Kingma and Ba 2015)\n\n"
+                      ">>> dy.AdamTrainer(pc, lr=0.01)\n"
+                      "<AdamTrainer, learning rate 0.01>",
                       nb::init<PC, float, float, float, float>(), "alpha"_a = 0.001,
                       "beta_1"_a = 0.9, "beta_2"_a = 0.999, "eps"_a = 1e-8);
   define<AmsgradTrainer>(
