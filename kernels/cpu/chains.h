@@ -1,9 +1,10 @@
 #pragma once
 
 // Linear-chain CRFs in log space. With f_t(j) the log sum over all prefixes that end in tag j at
-// position t, the previous tag has probability p_t(i | j) = exp(f_{t-1}(i) + a(i, j) - norm_t(j)),
-// where norm normalizes the sum to one; marginals follow from the last position backwards by
-// m_{t-1}(i) = sum_j p_t(i | j) m_t(j). All sums have positive terms, so nothing cancels.
+// position t, the previous tag has the probability p_t(i | j) = exp(f_{t-1}(i) + a(i, j)) / sum of
+// the same over i; marginals follow from the last position backwards by
+// m_{t-1}(i) = sum_j p_t(i | j) m_t(j). All sums have positive terms, so nothing cancels. The
+// largest transition of a position is subtracted first, so that large ones leave the digits of f.
 // Lafferty, McCallum, Pereira 2001, "Conditional random fields"; Rabiner 1989 for the recurrence.
 //
 // Chains of a batch with the same transitions at all positions are computed together, one position
@@ -55,55 +56,70 @@ struct Chain {
   const T* into(std::size_t t, std::size_t j) const {
     return transitions + (t - 1) * stride + j * tags;
   }
+  /// The largest transition into a position.
+  T scale(std::size_t t) const {
+    if (stride > 0 || !knows_scale_) {
+      scale_ = shift(largest(transitions + (t - 1) * stride, tags * tags));
+      knows_scale_ = true;
+    }
+    return scale_;
+  }
+  void set_scale(T of_all_positions) {
+    scale_ = of_all_positions;
+    knows_scale_ = true;
+  }
   /// `forward` of the previous position.
   const T* before(std::size_t t) const { return forward + (t - 1) * tags; }
 
-  double first_position() const {
-    array(forward, tags) = array(start, tags) + array(emissions, tags);
-    return rescale(forward);
-  }
-  /// `forward` from `norm`.
-  double next_position(std::size_t t) const {
-    T* const now = forward + t * tags;
-    array(now, tags) =
-        array(static_cast<const T*>(norm) + t * tags, tags) + array(emissions + t * tags, tags);
-    return rescale(now);
+  double first_position() const { return add_emissions(start, 0); }
+  /// `forward` from `norm`, which is relative to the scale.
+  double next_position(std::size_t t, T scale_of_t) const {
+    return add_emissions(norm + t * tags, t) + static_cast<double>(scale_of_t);
   }
   double last_position() const {
     const T* const last = before(length);
     const T m = shift((array(last, tags) + array(stop, tags)).maxCoeff());
     return static_cast<double>(m) + std::log(static_cast<double>(sum_of(last, stop, m)));
   }
-  T find_norm(std::size_t t, std::size_t j) const {
-    const T *const from = before(t), *const to = into(t, j);
-    const T m = shift((array(from, tags) + array(to, tags)).maxCoeff());
-    return m + std::log(sum_of(from, to, m));
-  }
-
-  /// Calls use(at, size, p) with the probabilities p_t(i | j) for i from `at`.
-  template <class Use>
-  void probabilities_of(std::size_t t, std::size_t j, Use use) const {
+  T find_norm(std::size_t t, std::size_t j, T scale_of_t) const {
+    const T m = shift(prefixes(t, j, scale_of_t).maxCoeff());
+    T sum = 0;
     exponentials_of<T>(
         tags,
         [&](std::size_t at, std::size_t size, T* to) {
-          array(to, size) =
-              array(before(t) + at, size) + array(into(t, j) + at, size) - norm[t * tags + j];
+          array(to, size) = prefixes(t, j, scale_of_t).segment(at, size) - m;
         },
-        use);
+        [&](std::size_t, std::size_t size, const T* e) { sum += sum_in_order(array(e, size)); });
+    return m + std::log(sum);
   }
-  /// Calls use(j, at, size, p) for all tags j. Unreachable tags have zero probabilities.
+
+  /// Calls use(j, at, size, p) with the probabilities p_t(i | j) for i from `at`, for tags j in
+  /// [begin, end). Unreachable tags have zero probabilities.
+  template <class Use>
+  void probabilities(std::size_t t, std::size_t begin, std::size_t end, Use use) const {
+    const T of_t = scale(t);
+    alignas(64) T buffer[kBuffer];
+    std::vector<T> large(tags > kBuffer ? tags : 0);
+    T* const columns = large.empty() ? buffer : large.data();
+    const std::size_t together = std::max<std::size_t>(1, kBuffer / tags);
+    for (std::size_t first = begin; first < end; first += together) {
+      const std::size_t count = std::min(together, end - first);
+      for (std::size_t k = 0; k < count; ++k) {
+        const auto x = prefixes(t, first + k, of_t);
+        array(columns + k * tags, tags) = x - shift(x.maxCoeff());
+      }
+      exponentials(columns, count * tags);
+      for (std::size_t k = 0; k < count; ++k) {
+        T* const p = columns + k * tags;
+        const T sum = sum_in_order(array(static_cast<const T*>(p), tags));
+        array(p, tags) *= sum == T(0) ? T(0) : T(1) / sum;
+        use(first + k, std::size_t{0}, tags, static_cast<const T*>(p));
+      }
+    }
+  }
   template <class Use>
   void probabilities(std::size_t t, Use use) const {
-    const T* const norms = norm + t * tags;
-    over_columns<T>(
-        tags, tags,
-        [&](std::size_t j, std::size_t at, std::size_t size, T* to) {
-          if (norms[j] == -kInfinity<T>)
-            std::fill_n(to, size, -kInfinity<T>);
-          else
-            array(to, size) = array(before(t) + at, size) + array(into(t, j) + at, size) - norms[j];
-        },
-        use);
+    probabilities(t, 0, tags, use);
   }
 
   /// Marginals of the last position. All are zero if there is no valid sequence.
@@ -124,6 +140,18 @@ struct Chain {
   }
 
  private:
+  /// f_{t-1}(i) + a(i, j) - scale
+  auto prefixes(std::size_t t, std::size_t j, T scale_of_t) const {
+    return (array(into(t, j), tags) - scale_of_t) + array(before(t), tags);
+  }
+  /// `forward` of a position from the log sums before it. Subtracts the largest emission first.
+  double add_emissions(const T* sums, std::size_t t) const {
+    const T* const scores = emissions + t * tags;
+    T* const now = forward + t * tags;
+    const T most = shift(largest(scores, tags));
+    array(now, tags) = (array(scores, tags) - most) + array(sums, tags);
+    return rescale(now) + static_cast<double>(most);
+  }
   /// Subtracts the maximum, which keeps numbers small in long sequences, and returns it.
   double rescale(T* f) const {
     const T m = shift(largest(static_cast<const T*>(f), tags));
@@ -141,6 +169,9 @@ struct Chain {
         [&](std::size_t, std::size_t size, const T* e) { sum += sum_in_order(array(e, size)); });
     return sum;
   }
+
+  mutable T scale_ = 0;
+  mutable bool knows_scale_ = false;
 };
 
 /// Exponentials of the transitions of chains, scaled by a factor. Underflowing terms are negligible
@@ -185,7 +216,7 @@ class ChainWeights {
   }
   /// Zero for sums that are too small.
   void find_suffix(const Chain<T>& c, std::size_t t, T* suffix) const {
-    array(suffix, n_) = array(static_cast<const T*>(c.norm) + t * n_, n_) - scale_;
+    std::copy_n(c.norm + t * n_, n_, suffix);
     exponentials(suffix, n_);
     const T* const m = c.marginals + t * n_;
     for (std::size_t j = 0; j < n_; ++j)
@@ -195,9 +226,7 @@ class ChainWeights {
   template <class Use>
   void small_probabilities(const Chain<T>& c, std::size_t t, const T* suffix, Use use) const {
     for (std::size_t j = 0; j < n_; ++j)
-      if (suffix[j] == T(0) && c.marginals[t * n_ + j] != T(0))
-        c.probabilities_of(
-            t, j, [&](std::size_t at, std::size_t size, const T* p) { use(j, at, size, p); });
+      if (suffix[j] == T(0) && c.marginals[t * n_ + j] != T(0)) c.probabilities(t, j, j + 1, use);
   }
   /// Norms of a position from the sums in their place.
   void take_logarithms(const Chain<T>& c, std::size_t t) const {
@@ -205,9 +234,9 @@ class ChainWeights {
     bool small[kMostTags];
     const bool enough = array(static_cast<const T*>(norm), n_).minCoeff() >= kEnough;
     for (std::size_t j = 0; j < n_ && !enough; ++j) small[j] = !(norm[j] >= kEnough);
-    map_vectors(norm, norm, n_, [&](auto v) { return log(v) + scale_; });
+    map_vectors(norm, norm, n_, [](auto v) { return log(v); });
     for (std::size_t j = 0; j < n_ && !enough; ++j)
-      if (small[j]) norm[j] = c.find_norm(t, j);
+      if (small[j]) norm[j] = c.find_norm(t, j, scale_);
   }
 
   /// Expected numbers of pairs of tags in a chain, after find_marginals: pairs * weights.
@@ -220,6 +249,7 @@ class ChainWeights {
     multiply_outer(n_, n_, length - 1, false, pairs_.data(), prefixes.data(), suffixes.data());
     return pairs_.data();
   }
+  T scale() const { return scale_; }
   const std::vector<T>& by_row() const { return by_row_; }
   const std::vector<T>& transposed() const { return transposed_; }
 
@@ -256,11 +286,12 @@ class ChainGroup {
         columns.multiply(weights_->transposed(), n_);
       }
       each_at(t, [&](const Chain<T>& c, std::size_t k) {
+        const T scale = c.scale(t);
         if (weights_)
           weights_->take_logarithms(c, t);
         else
-          for (std::size_t j = 0; j < n_; ++j) c.norm[t * n_ + j] = c.find_norm(t, j);
-        all[k] += c.next_position(t);
+          for (std::size_t j = 0; j < n_; ++j) c.norm[t * n_ + j] = c.find_norm(t, j, scale);
+        all[k] += c.next_position(t, scale);
       });
     }
     for (std::size_t k = 0; k < chains_.size(); ++k)
@@ -346,6 +377,7 @@ void each_chain_group(const Batch<T>& b, F f, Alone alone) {
       if (serve) {
         weights.make_for(c);
         c.weights = &weights;
+        c.set_scale(weights.scale());
       }
       longest = std::max(longest, c.length);
       group.push_back(c);

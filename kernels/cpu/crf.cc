@@ -282,7 +282,8 @@ void CrfEntropy::forward(const Batch<T>& b) {
     double all[ChainWeights<T>::kMostChains];
     ChainGroup<T>(chains).run_forward(all);
     ChainGroup<T>(chains).find_marginals();
-    for (const Chain<T>& c : chains) {
+    for (std::size_t k = 0; k < chains.size(); ++k) {
+      const Chain<T>& c = chains[k];
       double sum = 0;
       const auto add = [&](T weight, T p) {
         if (p > T(0)) sum -= static_cast<double>(weight * p) * std::log(static_cast<double>(p));
@@ -293,9 +294,9 @@ void CrfEntropy::forward(const Batch<T>& b) {
       for (std::size_t t = 1; t < c.length; ++t)
         c.probabilities(t, [&](std::size_t j, std::size_t, std::size_t count, const T* p) {
           const T weight = c.marginals[t * n + j];
-          for (std::size_t k = 0; k < count && weight != T(0); ++k) add(weight, p[k]);
+          for (std::size_t i = 0; i < count && weight != T(0); ++i) add(weight, p[i]);
         });
-      b.out(c.node)[c.element] = static_cast<T>(std::max(0.0, sum));
+      b.out(c.node)[c.element] = static_cast<T>(checked_entropy(all[k], sum));
     }
   });
 }

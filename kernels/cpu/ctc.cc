@@ -263,7 +263,7 @@ void CtcAlignment::backward(const GradientBatch<T>& b) {
 // state given its successor.
 void CtcEntropy::forward(const Batch<T>& b) {
   each_utterance(b, [&](const Utterance& u, std::size_t i, std::size_t e) {
-    run_forward(u);
+    const double log_z = run_forward(u);
     double sum = 0;
     const auto add = [&](T weight, T p) {
       if (p > T(0))
@@ -277,7 +277,7 @@ void CtcEntropy::forward(const Batch<T>& b) {
         for (const T p : {u.stay(t)[s], u.step(t)[s], u.skip(t)[s]}) add(m[s], p);
       }
     });
-    b.out(i)[e] = static_cast<T>(std::max(0.0, sum));
+    b.out(i)[e] = static_cast<T>(checked_entropy(log_z, sum));
   });
 }
 

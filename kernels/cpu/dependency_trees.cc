@@ -201,10 +201,10 @@ void DependencyEntropy::forward(const Batch<T>& b) {
   each_sentence(b, [&](const TreeSentence& s) {
     double h;
     if (s.rules.projective) {
-      s.log_partition();
+      const double log_z = s.log_partition();
       const ProjectiveTrees<T> trees = s.projective();
       w.mass.resize(std::max(w.mass.size(), trees.size()));
-      h = trees.entropy(w.mass.data());
+      h = checked_entropy(log_z, trees.entropy(w.mass.data()));
     } else {
       h = s.spanning().entropy();
     }

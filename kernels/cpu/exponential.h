@@ -32,6 +32,12 @@ T finite_shift(T m) {
   return m == kInfinity<T> ? T(0) : shift(m);
 }
 
+/// Entropy of a distribution with the log-partition `log_z` from a sum with rounding errors; NaN
+/// for scores that are NaN or positive infinity.
+inline double checked_entropy(double log_z, double sum) {
+  return log_z < kInfinity<double> ? std::max(0.0, sum) : std::numeric_limits<double>::quiet_NaN();
+}
+
 /// e^x, flushed to zero near the subnormal range, where arithmetic is slow.
 template <class V>
 V exponential(V x) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "kernels/cpu/exponential.h"
 
@@ -109,29 +110,41 @@ double run_forward(const Segmented& s) {
   return scale + static_cast<double>(log_sum_of(s.ends(s.length - 1), s.stop));
 }
 
-/// Calls use(j, at, size, p) with the probabilities p_t(i | j) for i from `at`. Unreachable labels
-/// have zero probabilities.
+/// Calls use(j, 0, labels, p) with the probabilities p_t(i | j). Unreachable labels have zero
+/// probabilities. The largest transition is subtracted first, so that large ones leave the digits
+/// of the sums.
 template <class Use>
 void each_step(const Segmented& s, std::size_t t, Use use) {
-  const T *const before = s.ends(t - 1), *const begins = s.begins(t);
-  over_columns<T>(
-      s.labels, s.labels,
-      [&](std::size_t j, std::size_t at, std::size_t size, T* to) {
-        if (begins[j] == -kInfinity<T>)
-          std::fill_n(to, size, -kInfinity<T>);
-        else
-          array(to, size) =
-              array(before + at, size) + array(s.transitions + j * s.labels + at, size) - begins[j];
-      },
-      use);
+  const std::size_t n = s.labels;
+  const T* const before = s.ends(t - 1);
+  std::vector<T> p(n);
+  for (std::size_t j = 0; j < n; ++j) {
+    const T* const into = s.transitions + j * n;
+    array(p.data(), n) = (array(into, n) - shift(largest(into, n))) + array(before, n);
+    array(p.data(), n) -= shift(largest(static_cast<const T*>(p.data()), n));
+    exponentials(p.data(), n);
+    const T sum = sum_in_order(array(static_cast<const T*>(p.data()), n));
+    array(p.data(), n) *= sum == T(0) ? T(0) : T(1) / sum;
+    use(j, std::size_t{0}, n, static_cast<const T*>(p.data()));
+  }
 }
 
-/// Calls use(l, q) with the probabilities q_t(l | j) of labels from `at` on.
+/// Calls use(l, q) with the probabilities q_t(l | j) of labels from `at` on. Where scores are so
+/// large that their sums have lost digits, q is divided by its sum.
 template <class Part, class Use>
 void each_share(const Segmented& s, std::size_t t, std::size_t at, Part part, Use use) {
-  const auto all = Lanes<T>::load(s.ends(t) + at, part);
-  each_length(s, t, s.taken(t), at, part, [&](std::size_t l, auto z) {
-    use(l, all == -kInfinity<T> ? decltype(z){} : exponential(z - all));
+  using V = typename Lanes<T>::V;
+  constexpr T kLarge = 256;
+  const V all = Lanes<T>::load(s.ends(t) + at, part);
+  const auto share = [&](V z) { return all == -kInfinity<T> ? V{} : exponential(z - all); };
+  bool large = std::abs(s.taken(t)) > kLarge;
+  for (std::size_t k = 0; k < Lanes<T>::kWidth; ++k)
+    large = large || (std::abs(all[k]) > kLarge && all[k] != -kInfinity<T>);
+  V sum{};
+  if (large) each_length(s, t, s.taken(t), at, part, [&](std::size_t, V z) { sum += share(z); });
+  each_length(s, t, s.taken(t), at, part, [&](std::size_t l, V z) {
+    const V q = share(z);
+    use(l, large ? (sum == T(0) ? V{} : q / sum) : q);
   });
 }
 
@@ -408,7 +421,7 @@ void SemiCrfMarginals::backward(const GradientBatch<T>& b) {
 // length given the end of a segment, and of each previous label given the beginning.
 void SemiCrfEntropy::forward(const Batch<T>& b) {
   each_segmented(b, [&](const Segmented& s, std::size_t i, std::size_t e) {
-    run_forward(s);
+    const auto log_z = static_cast<double>(run_forward(s));
     run_backward(s, [](auto...) {});
     double sum = 0;
     const auto add = [&](T weight, T p) {
@@ -430,7 +443,7 @@ void SemiCrfEntropy::forward(const Batch<T>& b) {
         for (std::size_t k = 0; k < size && beginning[j] != T(0); ++k) add(beginning[j], p[k]);
       });
     }
-    b.out(i)[e] = static_cast<T>(std::max(0.0, sum));
+    b.out(i)[e] = static_cast<T>(checked_entropy(log_z, sum));
   });
 }
 

@@ -137,6 +137,42 @@ TEST_CASE("crf: many tags, of which all but two are forbidden, are as those two"
   }
 }
 
+TEST_CASE("crf: a number added to all transitions changes log Z alone, however large it is") {
+  for (const unsigned k : {3u, 40u, 513u}) {
+    const SegmentScores plain = some_chain(k, 5, k);
+    std::vector<float> before;
+    for (const float more : {0.0f, 1e4f, -1e6f, 1e8f, -1e30f}) {
+      INFO(k << " tags, " << more);
+      SegmentScores c = plain;
+      for (float& a : c.transitions) a = std::round(a) + more;
+      if (std::abs(more) > 1e7f) std::fill(c.transitions.begin(), c.transitions.end(), more);
+      ComputationGraph g;
+      const Scores x(g, c);
+      const std::vector<float> m = as_vector(x.marginals().value());
+      for (unsigned t = 0; t < 5; ++t) {
+        double sum = 0;
+        for (unsigned j = 0; j < k; ++j) sum += static_cast<double>(m[t * k + j]);
+        CHECK(sum == Approx(1).epsilon(1e-5));
+      }
+      if (more == 0.0f) before = m;
+      if (std::abs(more) < 1e7f) CHECK(m == before);
+      g.backward(x.log_z(), true);
+      double pairs = 0;
+      for (const float d : as_vector(x.a.gradient())) pairs += static_cast<double>(d);
+      CHECK(pairs == Approx(4).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("crf: the entropy of scores that are no numbers is none") {
+  for (const float odd : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
+    SegmentScores c = some_chain(3, 4, 1);
+    c.scores[5] = odd;
+    ComputationGraph g;
+    CHECK(std::isnan(as_scalar(Scores(g, c).entropy().value())));
+  }
+}
+
 TEST_CASE("crf: gradients of many tags") {
   for (const unsigned k : {17u, 130u, 512u, 513u}) {
     INFO(k << " tags");

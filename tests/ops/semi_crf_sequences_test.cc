@@ -94,6 +94,24 @@ TEST_CASE("semi crf: what is added to all segments over a word adds up, and chan
   check_added(before.log_z(), after.log_z(), before.marginals(), after.marginals());
 }
 
+TEST_CASE("semi crf: each word is in one segment, however large the transitions are") {
+  constexpr unsigned kLabels = 3, kLongest = 2, kWords = 6;
+  for (const float all : {0.0f, 1e4f, -1e6f, 1e8f, -1e30f}) {
+    INFO(all);
+    SegmentScores c = some_segments(kLabels, kLongest, kWords, 7, false);
+    std::fill(c.transitions.begin(), c.transitions.end(), all);
+    ComputationGraph g;
+    const std::vector<float> m = as_vector(Scores(g, c).marginals().value());
+    std::vector<double> covered(kWords);
+    for (unsigned t = 0; t < kWords; ++t)
+      for (unsigned l = 1; l <= std::min(kLongest, t + 1); ++l)
+        for (unsigned j = 0; j < kLabels; ++j)
+          for (unsigned word = t + 1 - l; word <= t; ++word)
+            covered[word] += static_cast<double>(m[(t * kLongest + l - 1) * kLabels + j]);
+    for (const double sum : covered) CHECK(sum == Approx(1).epsilon(1e-5));
+  }
+}
+
 TEST_CASE("semi crf: log-probabilities are never above zero, however sure the scores are") {
   for (std::uint64_t key = 0; key < 100; ++key) {
     SegmentScores c = some_segments(3, 3, 12, key);
