@@ -1,6 +1,7 @@
 """Copies of collections: `pickle` and `copy.deepcopy`, and what they say of parts of one."""
 
 import copyreg
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,8 +22,7 @@ def _rebuild(weight_decay: float, seed: int,
         collection, _, own = name.rpartition("/")
         owner = _inside(inside, f"{collection}/")
         values = np.frombuffer(data, np.float32)
-        base, _, number = own.rpartition("_")
-        given = base if number.isdigit() else own
+        given = _given(own)
         if is_table:
             table = owner.add_lookup_parameters((rows, *shape), init=0.0, name=given)
             table.init_from_array(values.reshape((rows, *shape[::-1])).transpose(
@@ -35,15 +35,19 @@ def _rebuild(weight_decay: float, seed: int,
     return root
 
 
+def _given(own: str) -> str:
+    """The name that was given to a part: "dense" of "dense_2", nothing of "_0", "7" of "7"."""
+    return re.sub(r"_[0-9]+\Z", "", own)
+
+
 def _inside(known: dict[str, ParameterCollection], path: str) -> ParameterCollection:
     """The collection with this full name, created with its ancestors if it does not exist."""
     if path not in known:
         above, _, own = path[:-1].rpartition("/")
         parent = _inside(known, f"{above}/")
-        base, _, number = own.rpartition("_")
         # Creates earlier collections of this name first, which have lower numbers.
         while path not in known:
-            made = parent.add_subcollection(base if number.isdigit() else own)
+            made = parent.add_subcollection(_given(own))
             known[made.name()] = made
     return known[path]
 

@@ -47,8 +47,9 @@ void bind_values(nb::class_<T>& c) {
           "25.0")
       .def_prop_ro(
           "T",
-          [](const T& x) {
-            return transpose(expression_of(x), {1, 0}, here());
+          [](const T& x) {  // of a table, whose expression has the rows last, the expression itself
+            const Expression e = expression_of(x);
+            return std::is_same_v<T, LookupParameter> ? e : transpose(e, {1, 0}, here());
           },
           "The transposed matrix.")
       .def(

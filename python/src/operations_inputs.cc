@@ -43,6 +43,18 @@ bool add_plain_numbers(nb::handle object, Numbers& values) {
   return n > 0;
 }
 
+/// Throws TypeError for an expression, or a list of some, whose values would lose their gradients.
+void refuse_expressions(const char* who, nb::handle object) {
+  const auto is_one = [](nb::handle h) {
+    return nb::isinstance<Expression>(h) || nb::isinstance<Parameter>(h) ||
+           nb::isinstance<LookupParameter>(h);
+  };
+  const bool is_list = PyList_Check(object.ptr()) && PyList_Size(object.ptr()) > 0;
+  if (is_one(object) || (is_list && is_one(PyList_GetItem(object.ptr(), 0))))
+    throw nb::type_error(
+        (std::string(who) + ": an expression is no input; x.numpy() has its numbers").c_str());
+}
+
 /// Converts a NumPy array, a list, or nested lists of numbers.
 Array array_of(const char* who, nb::handle object) {
   Array plain;
@@ -52,6 +64,7 @@ Array array_of(const char* who, nb::handle object) {
   }
   const nb::object given = nb::module_::import_("numpy").attr("asarray")(object);
   const auto kind = nb::cast<std::string>(given.attr("dtype").attr("kind"));
+  refuse_expressions(who, object);
   // V: bfloat16 and the like; O: also very large integers.
   std::string found;
   if (kind.find_first_of("biufVO") == kind.npos)
@@ -204,10 +217,11 @@ void bind_arrays(nb::module_& m) {
         "[5.0, 0.0, 7.0, 0.0]");
   m.def(
       "scalarInput",
-      [](float s, const char* device) {
-        return input(current_graph(), s, device_argument(device), here());
+      [](nb::handle s, const char* device) {
+        refuse_expressions("scalarInput", s);
+        return input(current_graph(), nb::cast<float>(s), device_argument(device), here());
       },
-      "s"_a, "device"_a = "",
+      "s"_a, "device"_a = "", nb::sig("def scalarInput(s: float, device: str = '') -> Expression"),
       "A number: {1}.\n\n"
       ">>> (2 * dy.scalarInput(3)).value()\n"
       "6.0");

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "expressions.h"
 #include "operations.h"
 
@@ -33,6 +31,7 @@ bool read(nb::handle h, Operand& operand) {
   operand.is_number = true;
   operand.number = static_cast<float>(PyFloat_AsDouble(h.ptr()));
   if (!PyErr_Occurred()) return true;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
   PyErr_Clear();
   return false;
 }
@@ -68,8 +67,14 @@ Expression apply(char op, const Operand& a, const Operand& b) {
   }
   if (b.is_number && b.number == 2) return square(a.x, at);
   if (b.is_number) return pow(a.x, input(*a.x.pg, b.number, {}, at), at);
-  if (a.is_number) return exp(y * std::log(a.number), at);
+  if (a.is_number) return pow(input(*b.x.pg, a.number, {}, at), b.x, at);
   return pow(a.x, b.x, at);
+}
+
+bool is_table(nb::handle h) { return nb::isinstance<LookupParameter>(h); }
+Expression transposed_table(const Expression& rows_last) {
+  const SourceLocation at = here();
+  return rows_last.dim(at).nd == 2 ? transpose(rows_last, {1, 0}, at) : rows_last;
 }
 
 // An input in the graph of the other operand.
@@ -86,6 +91,10 @@ nb::object arithmetic(char op, nb::handle x, nb::handle y) {
     return nb::borrow(Py_NotImplemented);
   make_input(a, b);
   make_input(b, a);
+  if (op == '@') {  // as an array a table has its rows first
+    if (is_table(x)) a.x = transposed_table(a.x);
+    if (is_table(y)) b.x = transposed_table(b.x);
+  }
   return nb::steal(object_of(apply(op, a, b)));
 }
 

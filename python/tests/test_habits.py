@@ -136,3 +136,53 @@ def test_parts_of_a_collection_name_the_way_to_copy_them(copied):
                  dy.VanillaLSTMBuilder(1, 1, 1, pc), dy.BiRNNBuilder(1, 2, 2, pc, dy.GRUBuilder)):
         with pytest.raises(TypeError, match="copy the collection .* or use dynet.save_model"):
             copied(part)
+
+
+def test_tables_are_arrays_with_their_rows_first():
+    dy.renew_cg()
+    table = dy.ParameterCollection().add_lookup_parameters((5, 3))
+    rows, x, y = table.as_array(), np.array([1.0, 2.0, -1.0]), np.arange(5.0)
+    assert (table @ x).npvalue() == pytest.approx(rows @ x, abs=1e-6)
+    assert (y @ table).npvalue() == pytest.approx(y @ rows, abs=1e-6)
+    assert (table.T @ y).npvalue() == pytest.approx(rows.T @ y, abs=1e-6)
+    assert table.T.shape == (3, 5) and (table @ table.T).shape == (5, 5)
+
+
+@pytest.mark.parametrize("base", [2, -2, 0, 1, 10, 1.5])
+@pytest.mark.parametrize("exponent", [0, 1, 3, 5])
+def test_powers_of_numbers_are_exact(base, exponent):
+    dy.renew_cg()
+    assert float(base ** dy.scalarInput(exponent)) == base**exponent
+    assert (base ** dy.inputVector([exponent, exponent])).value() == [base**exponent] * 2
+
+
+def test_expressions_are_no_inputs():
+    dy.renew_cg()
+    x = dy.scalarInput(1) + 1
+    for given in (lambda: dy.scalarInput(x), lambda: dy.inputVector([x, x]), lambda: dy.inputTensor(x),
+                  lambda: dy.inputTensor([x])):
+        with pytest.raises(TypeError, match="an expression is no input"):
+            given()
+    assert dy.scalarInput(np.float64(2)).value() == 2
+    with pytest.raises(TypeError):
+        dy.scalarInput("2")
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda pc: pickle.loads(pickle.dumps(pc))])
+def test_names_of_digits_are_kept(copied):
+    pc = dy.ParameterCollection()
+    for name in ("1", "2024", "\u00b2", "", "", "dense", "dense"):
+        part = pc.add_subcollection(name)
+        part.add_parameters(2, name=name)
+    names = [p.name() for p in pc.parameters_list()]
+    assert [p.name() for p in copied(pc).parameters_list()] == names
+
+
+def test_errors_of_operands_come_through():
+    class Odd:
+        def __float__(self):
+            raise KeyboardInterrupt
+
+    dy.renew_cg()
+    with pytest.raises(KeyboardInterrupt):
+        dy.scalarInput(1) + Odd()

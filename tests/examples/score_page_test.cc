@@ -99,9 +99,11 @@ TEST_CASE("score page: the surest errors come first, in their context, at most 5
   REQUIRE(first != std::string::npos);
   const std::string shown = html.substr(first, html.find("</p>", first) - first);
   CHECK(contains(shown, "title=\"Ge1:1\""));
-  CHECK(contains(shown, "\u2026 w2 w3 "));
-  CHECK(contains(shown, "<mark>w10</mark> <small><b>Y</b> 99.00 %, right <b>X</b></small> w11"));
-  CHECK(contains(shown, "w18 \u2026"));
+  CHECK(contains(shown, "\u2026 <bdi>w2</bdi> <bdi>w3</bdi> "));
+  CHECK(contains(shown,
+                 "<bdi><mark>w10</mark></bdi> <small><bdi><b><bdi>Y</bdi></b> 99.00 %, right "
+                 "<b><bdi>X</bdi></b></bdi></small> <bdi>w11</bdi>"));
+  CHECK(contains(shown, "<bdi>w18</bdi> \u2026"));
   CHECK(contains(html, "title=\"line 10\""));
   std::size_t errors = 0;
   for (std::size_t at = first; at != std::string::npos; at = html.find("class=\"error\"", at + 1))

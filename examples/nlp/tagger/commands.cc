@@ -84,15 +84,18 @@ class Eval : public EvalCommand<Model> {
       return read_corpus(file, {data.format, data.column}).corpus;
     });
     model.report_unknown_tags(corpus, data_);
+    std::unique_ptr<OutputFile> page;  // refused before the work
+    if (!page_.empty())
+      page = std::make_unique<OutputFile>(program::NamedFile{"--html", page_},
+                                          files_read(saved_, {"--data", data_}));
     std::vector<Tagging> found;
-    const Report report = tagger::evaluate(model, corpus, part_ == "all" ? data_ : part_,
-                                           page_.empty() ? nullptr : &found);
+    const Report report =
+        tagger::evaluate(model, corpus, part_ == "all" ? data_ : part_, page ? &found : nullptr);
     print_scores(report, Model::kProgram, scores_, std::cout);
     if (show_ > 0) show_sentences(model, corpus, show_, std::cout);
-    if (page_.empty()) return;
-    OutputFile file({"--html", page_}, files_read(saved_, {"--data", data_}));
-    file.write(score_page(report, corpus, found, model.description().baseline));
-    file.finish();
+    if (!page) return;
+    page->write(score_page(report, corpus, found, model.description().baseline));
+    page->finish();
   }
 
   std::string format_, column_;  ///< empty: as in training

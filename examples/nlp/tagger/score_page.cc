@@ -25,6 +25,7 @@ constexpr std::string_view kStyle =
     "table { border-collapse: collapse; font-variant-numeric: tabular-nums; }\n"
     "th, td { padding: .15rem .7rem; text-align: right; }\n"
     "td { white-space: nowrap; }\n"
+    "td:first-child { white-space: normal; overflow-wrap: anywhere; max-width: 12rem; }\n"
     "th:first-child, td:first-child { text-align: left; padding-left: 0; }\n"
     "tr + tr { border-top: 1px solid #8884; }\n"
     ".bar { background: linear-gradient(#4a90d955 0 0) left / var(--part) 100% no-repeat; "
@@ -142,7 +143,8 @@ std::string context(const std::vector<std::string>& words, std::size_t at,
   std::string html = begin > 0 ? "\u2026 " : "";
   for (std::size_t i = begin; i < end; ++i) {
     const std::string word = dynet::xml_text(words[i]);
-    html += (i == at ? "<mark>" + word + "</mark> <small>" + more + "</small>" : word) + ' ';
+    html += "<bdi>" + (i == at ? "<mark>" + word + "</mark>" : word) + "</bdi> ";
+    if (i == at) html += "<small><bdi>" + more + "</bdi></small> ";
   }
   return html + (end < words.size() ? "\u2026" : "");
 }
@@ -171,12 +173,12 @@ std::string worst_errors(const Corpus& corpus, const std::vector<Tagging>& found
     const Error& error = errors[k];
     const Sentence& sentence = corpus[error.sentence];
     const std::string& word = sentence.words[error.word];
-    const std::string tags = "<b>" + dynet::xml_text(found[error.sentence].tags[error.word]) +
-                             "</b> " + percent(error.probability) + ", right <b>" +
-                             dynet::xml_text(sentence.tags[error.word]) + "</b>" +
+    const std::string tags = "<b><bdi>" + dynet::xml_text(found[error.sentence].tags[error.word]) +
+                             "</bdi></b> " + percent(error.probability) + ", right <b><bdi>" +
+                             dynet::xml_text(sentence.tags[error.word]) + "</bdi></b>" +
                              (baseline.knows(word) ? "" : ", unseen in training");
     const std::string place =
-        sentence.name.empty() ? "line " + with_commas(sentence.line) : sentence.name;
+        sentence.name.empty() ? "line " + std::to_string(sentence.line) : sentence.name;
     html += "<p class=\"error\" dir=\"auto\" title=\"" + dynet::xml_text(place) + "\">" +
             context(sentence.words, error.word, tags) + "</p>\n";
   }
