@@ -369,9 +369,6 @@ DYNET_GLOBAL void entropy_kernel(const Chain* all) {
   begin_kernel();
   const Chain c = all[blockIdx.x];
   const unsigned n = c.tags;
-  const auto surprise = [](float weight, float p) {
-    return p > 0 ? -static_cast<double>(weight * p) * log(static_cast<double>(p)) : 0.0;
-  };
   double sum = 0;
   for (std::size_t e = threadIdx.x; e < c.size(); e += blockDim.x) {
     const auto t = static_cast<unsigned>(e / n), j = static_cast<unsigned>(e % n);
@@ -381,7 +378,7 @@ DYNET_GLOBAL void entropy_kernel(const Chain* all) {
       sum += surprise(weight, c.before(t, i, j));
   }
   sum = over_block(sum, AddDoubles());
-  if (threadIdx.x == 0) *c.out = static_cast<float>(sum > 0 ? sum : 0);
+  if (threadIdx.x == 0) *c.out = entropy_of(sum);
 }
 
 void entropy_forward(Queue& q, const Batch<float>& b) {

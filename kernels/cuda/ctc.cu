@@ -293,7 +293,7 @@ DYNET_GLOBAL void ctc_entropy_kernel(const Utterance* all) {
       sum += surprise(weight, u.table(k, t)[s]);
   }
   sum = over_block(sum, AddDoubles());
-  if (threadIdx.x == 0) *u.out = static_cast<float>(sum > 0 ? sum : 0);
+  if (threadIdx.x == 0) *u.out = entropy_of(sum);
 }
 
 void entropy_forward(Queue& q, const Batch<float>& b) {

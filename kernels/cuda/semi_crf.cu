@@ -431,7 +431,7 @@ DYNET_GLOBAL void segments_entropy_kernel(const Sentence* all) {
       sum += surprise(weight, s.step(t, i, j));
   }
   sum = over_block(sum, AddDoubles());
-  if (threadIdx.x == 0) *s.out = static_cast<float>(sum > 0 ? sum : 0);
+  if (threadIdx.x == 0) *s.out = entropy_of(sum);
 }
 void entropy_forward(Queue& q, const Batch<float>& b) {
   const Sentences s(q, b);

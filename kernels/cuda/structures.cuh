@@ -103,8 +103,11 @@ void shared_gradients(Queue& q, const GradientBatch<float>& b, F term) {
 
 /// Term of the entropy for a choice of probability p that is made with probability `weight`.
 inline __device__ double surprise(float weight, float p) {
-  return p > 0 ? -static_cast<double>(weight) * static_cast<double>(p) * log(static_cast<double>(p))
-               : 0.0;
+  return p == 0
+             ? 0.0
+             : -static_cast<double>(weight) * static_cast<double>(p) * log(static_cast<double>(p));
 }
+/// An entropy from a sum with rounding errors; NaN stays.
+inline __device__ float entropy_of(double sum) { return sum < 0 ? 0 : static_cast<float>(sum); }
 
 }  // namespace dynet::cuda
