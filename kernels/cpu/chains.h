@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "dynet-like/graph/op.h"
 #include "dynet-like/structures/crf/attributes.h"
 #include "kernels/cpu/exponential.h"
 #include "kernels/cpu/product.h"

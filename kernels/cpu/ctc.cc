@@ -111,7 +111,10 @@ double run_forward(const Utterance& u) {
     scale += static_cast<double>(m);
   }
   const T* const last = u.ways(u.frames - 1);
-  const T a = last[n - 1], b = n > 1 ? last[n - 2] : kNever, m = shift(b > a ? b : a);
+  const T a = last[n - 1];
+  T b = kNever;
+  if (n > 1) b = last[n - 2];
+  const T m = shift(b > a ? b : a);
   const T x = std::exp(a - m), y = std::exp(b - m), sum = x + y;
   T* const ends = u.stay(0);
   std::fill_n(ends, n, T(0));
