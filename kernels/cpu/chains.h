@@ -80,43 +80,26 @@ struct Chain {
   double last_position() const {
     const T* const last = before(length);
     const T m = shift((array(last, tags) + array(stop, tags)).maxCoeff());
-    return static_cast<double>(m) + std::log(static_cast<double>(sum_of(last, stop, m)));
+    const T sum = sum_of_exponentials<T>(tags, [&](std::size_t at, std::size_t size, T* to) {
+      array(to, size) = array(last + at, size) + array(stop + at, size) - m;
+    });
+    return static_cast<double>(m) + std::log(static_cast<double>(sum));
   }
   T find_norm(std::size_t t, std::size_t j, T scale_of_t) const {
     const T m = shift(prefixes(t, j, scale_of_t).maxCoeff());
-    T sum = 0;
-    exponentials_of<T>(
-        tags,
-        [&](std::size_t at, std::size_t size, T* to) {
-          array(to, size) = prefixes(t, j, scale_of_t).segment(at, size) - m;
-        },
-        [&](std::size_t, std::size_t size, const T* e) { sum += sum_in_order(array(e, size)); });
-    return m + std::log(sum);
+    return m + std::log(sum_of_exponentials<T>(tags, [&](std::size_t at, std::size_t size, T* to) {
+             array(to, size) = prefixes(t, j, scale_of_t).segment(at, size) - m;
+           }));
   }
 
-  /// Calls use(j, at, size, p) with the probabilities p_t(i | j) for i from `at`, for tags j in
-  /// [begin, end). Unreachable tags have zero probabilities.
+  /// Calls use(j, p) with the probabilities p_t(i | j), for tags j in [begin, end). Unreachable
+  /// tags have zero probabilities.
   template <class Use>
   void probabilities(std::size_t t, std::size_t begin, std::size_t end, Use use) const {
     const T of_t = scale(t);
-    alignas(64) T buffer[kBuffer];
-    std::vector<T> large(tags > kBuffer ? tags : 0);
-    T* const columns = large.empty() ? buffer : large.data();
-    const std::size_t together = std::max<std::size_t>(1, kBuffer / tags);
-    for (std::size_t first = begin; first < end; first += together) {
-      const std::size_t count = std::min(together, end - first);
-      for (std::size_t k = 0; k < count; ++k) {
-        const auto x = prefixes(t, first + k, of_t);
-        array(columns + k * tags, tags) = x - shift(x.maxCoeff());
-      }
-      exponentials(columns, count * tags);
-      for (std::size_t k = 0; k < count; ++k) {
-        T* const p = columns + k * tags;
-        const T sum = sum_in_order(array(static_cast<const T*>(p), tags));
-        array(p, tags) *= sum == T(0) ? T(0) : T(1) / sum;
-        use(first + k, std::size_t{0}, tags, static_cast<const T*>(p));
-      }
-    }
+    over_softmaxes<T>(
+        begin, end, tags, [&](std::size_t j, T* to) { array(to, tags) = prefixes(t, j, of_t); },
+        use);
   }
   template <class Use>
   void probabilities(std::size_t t, Use use) const {
@@ -127,16 +110,13 @@ struct Chain {
   void last_marginals() const {
     T* const last = marginals + (length - 1) * tags;
     array(last, tags) = array(before(length), tags) + array(stop, tags);
-    array(last, tags) -= shift(largest(static_cast<const T*>(last), tags));
-    exponentials(last, tags);
-    const T sum = sum_in_order(array(static_cast<const T*>(last), tags));
-    array(last, tags) *= sum == T(0) ? T(0) : T(1) / sum;
+    softmax_columns<T>(last, last, tags, 1);
   }
   /// Adds the marginals of position t - 1 that come from tag j at t.
   auto add_marginals(std::size_t t) const {
-    return [now = marginals + t * tags, to = marginals + (t - 1) * tags](
-               std::size_t j, std::size_t at, std::size_t size, const T* p) {
-      if (now[j] != T(0)) array(to + at, size) += now[j] * array(p, size);
+    return [n = tags, now = marginals + t * tags, to = marginals + (t - 1) * tags](std::size_t j,
+                                                                                   const T* p) {
+      if (now[j] != T(0)) array(to, n) += now[j] * array(p, n);
     };
   }
 
@@ -158,17 +138,6 @@ struct Chain {
     const T m = shift(largest(static_cast<const T*>(f), tags));
     array(f, tags) -= m;
     return static_cast<double>(m);
-  }
-  /// sum_i e^(x_i + y_i - m)
-  T sum_of(const T* x, const T* y, T m) const {
-    T sum = 0;
-    exponentials_of<T>(
-        tags,
-        [&](std::size_t at, std::size_t size, T* to) {
-          array(to, size) = array(x + at, size) + array(y + at, size) - m;
-        },
-        [&](std::size_t, std::size_t size, const T* e) { sum += sum_in_order(array(e, size)); });
-    return sum;
   }
 
   mutable T scale_ = 0;
@@ -223,7 +192,7 @@ class ChainWeights {
     for (std::size_t j = 0; j < n_; ++j)
       suffix[j] = suffix[j] > 2 * kEnough ? m[j] / suffix[j] : T(0);
   }
-  /// Calls use(j, at, size, p) for the tags with a marginal whose sums are too small.
+  /// Calls use(j, p) for the tags with a marginal whose sums are too small.
   template <class Use>
   void small_probabilities(const Chain<T>& c, std::size_t t, const T* suffix, Use use) const {
     for (std::size_t j = 0; j < n_; ++j)
@@ -371,9 +340,9 @@ void each_chain_group(const Batch<T>& b, F f, Alone alone) {
     for (std::size_t e = 0; e < b.dim(0, i).bd; ++e) {
       Chain<T> c(b, i, e);
       const bool serve = ChainWeights<T>::serve(c), joins = serve && !alone(i);
-      longest = std::max(longest, c.length);
+      const std::size_t positions = std::max(longest, c.length);
       if (!joins || !weights.are_of(c) || group.size() == ChainWeights<T>::kMostChains ||
-          (group.size() + 1) * longest * c.tags > ChainWeights<T>::kMostNumbers)
+          (group.size() + 1) * positions * c.tags > ChainWeights<T>::kMostNumbers)
         finish();
       if (serve) {
         weights.make_for(c);

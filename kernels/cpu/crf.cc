@@ -42,10 +42,9 @@ void add_transitions(const Chain<T>& c, std::size_t k, T factor, T* to) {
   const std::size_t n = c.tags;
   if (factor == T(0)) return;
   const auto add = [&](std::size_t t) {
-    return [&, t](std::size_t j, std::size_t at, std::size_t size, const T* p) {
+    return [&, t](std::size_t j, const T* p) {
       const T weight = factor * c.marginals[t * n + j];
-      if (weight != T(0))
-        array(to + (t - 1) * c.stride + j * n + at, size) += weight * array(p, size);
+      if (weight != T(0)) array(to + (t - 1) * c.stride + j * n, n) += weight * array(p, n);
     };
   };
   ChainWeights<T>* const w = c.weights;
@@ -115,11 +114,10 @@ void each_derivative(const Chain<T>& c, std::size_t t, E d_emission, A d_transit
   const T *const df = c.forward + tables.d_forward() + t * n, *const before = df - n;
   const T* const dm = c.forward + tables.d_marginals() + t * n;
   const T* const m = c.marginals + t * n;
-  c.probabilities(t, [&](std::size_t j, std::size_t at, std::size_t count, const T* p) {
+  c.probabilities(t, [&](std::size_t j, const T* p) {
     const T own = df[j] - d_emission(t, j);
-    for (std::size_t i = 0; i < count; ++i)
-      if (p[i] != T(0))
-        use(at + i, j, p[i] * (dm[j] + m[j] * (before[at + i] + d_transition(p[i]) - own)));
+    for (std::size_t i = 0; i < n; ++i)
+      if (p[i] != T(0)) use(i, j, p[i] * (dm[j] + m[j] * (before[i] + d_transition(p[i]) - own)));
   });
 }
 
@@ -135,9 +133,9 @@ void find_derivatives(const Chain<T>& c, E d_emission, A d_transition, A d_stop)
   for (std::size_t t = 1; t < c.length; ++t) {
     T *const now = df + t * n, *const before = now - n;
     for (std::size_t j = 0; j < n; ++j) now[j] = d_emission(t, j);
-    c.probabilities(t, [&](std::size_t j, std::size_t at, std::size_t count, const T* p) {
-      for (std::size_t i = 0; i < count; ++i)
-        if (p[i] != T(0)) now[j] += p[i] * (before[at + i] + d_transition(p[i]));
+    c.probabilities(t, [&](std::size_t j, const T* p) {
+      for (std::size_t i = 0; i < n; ++i)
+        if (p[i] != T(0)) now[j] += p[i] * (before[i] + d_transition(p[i]));
     });
   }
   const std::size_t last = (c.length - 1) * n;
@@ -292,9 +290,9 @@ void CrfEntropy::forward(const Batch<T>& b) {
       for (std::size_t j = 0; j < n && c.length > 0; ++j)
         add(T(1), c.marginals[(c.length - 1) * n + j]);
       for (std::size_t t = 1; t < c.length; ++t)
-        c.probabilities(t, [&](std::size_t j, std::size_t, std::size_t count, const T* p) {
+        c.probabilities(t, [&](std::size_t j, const T* p) {
           const T weight = c.marginals[t * n + j];
-          for (std::size_t i = 0; i < count && weight != T(0); ++i) add(weight, p[i]);
+          for (std::size_t i = 0; i < n && weight != T(0); ++i) add(weight, p[i]);
         });
       b.out(c.node)[c.element] = static_cast<T>(checked_entropy(all[k], sum));
     }

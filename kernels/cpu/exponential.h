@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "kernels/cpu/elementary.h"
 
@@ -50,6 +51,23 @@ void exponentials(T* x, std::size_t n) {
   map_vectors(x, x, n, [](auto v) { return exponential(v); });
 }
 
+/// Softmax of columns of length n, also in place. It is zero if all scores are minus infinity.
+template <class T>
+void softmax_columns(const T* x, T* y, std::size_t n, std::size_t columns) {
+  const std::size_t wide = std::max<std::size_t>(1, kBuffer / n);
+  for (std::size_t first = 0; first < columns; first += wide) {
+    const std::size_t last = std::min(columns, first + wide);
+    for (std::size_t c = first; c < last; ++c)
+      array(y + c * n, n) = array(x + c * n, n) - shift(largest(x + c * n, n));
+    exponentials(y + first * n, (last - first) * n);
+    for (std::size_t c = first; c < last; ++c) {
+      auto column = array(y + c * n, n);
+      const T sum = sum_in_order(column);
+      column *= sum == T(0) ? T(0) : T(1) / sum;
+    }
+  }
+}
+
 /// e^z over columns of length n: `fill(c, at, length, to)` writes z for a piece of column c, and
 /// `use(c, at, length, e)` gets the exponentials of the piece, column by column.
 template <class T, class Fill, class Use>
@@ -81,6 +99,32 @@ void exponentials_of(std::size_t n, Fill fill, Use use) {
   over_columns<T>(
       1, n, [&](std::size_t, std::size_t at, std::size_t length, T* to) { fill(at, length, to); },
       [&](std::size_t, std::size_t at, std::size_t length, const T* e) { use(at, length, e); });
+}
+
+/// The sum of e^z over n scores; `fill(at, length, to)` writes z for a piece.
+template <class T, class Fill>
+T sum_of_exponentials(std::size_t n, Fill fill) {
+  T sum = 0;
+  exponentials_of<T>(n, fill, [&](std::size_t, std::size_t length, const T* e) {
+    sum += sum_in_order(array(e, length));
+  });
+  return sum;
+}
+
+/// Softmax of columns of length n that are not in memory: `fill(c, to)` writes the scores of column
+/// c, and `use(c, p)` gets the probabilities, for c in [begin, end).
+template <class T, class Fill, class Use>
+void over_softmaxes(std::size_t begin, std::size_t end, std::size_t n, Fill fill, Use use) {
+  alignas(64) T buffer[kBuffer];
+  std::vector<T> large(n > kBuffer ? n : 0);
+  T* const p = large.empty() ? buffer : large.data();
+  const std::size_t wide = std::max<std::size_t>(1, kBuffer / n);
+  for (std::size_t first = begin; first < end; first += wide) {
+    const std::size_t group = std::min(wide, end - first);
+    for (std::size_t c = 0; c < group; ++c) fill(first + c, p + c * n);
+    softmax_columns<T>(p, p, n, group);
+    for (std::size_t c = 0; c < group; ++c) use(first + c, static_cast<const T*>(p + c * n));
+  }
 }
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "kernels/cpu/exponential.h"
 
@@ -78,16 +77,12 @@ double run_forward(const Segmented& s) {
   const std::size_t n = s.labels;
   if (s.length == 0) return 0;
   const auto log_sum_of = [n](const T* before, const T* into) {
-    T m = kNever, sum = 0;
+    T m = kNever;
     for (std::size_t i = 0; i < n; ++i) m = before[i] + into[i] > m ? before[i] + into[i] : m;
     m = shift(m);
-    exponentials_of<T>(
-        n,
-        [&](std::size_t at, std::size_t size, T* to) {
-          array(to, size) = array(before + at, size) + array(into + at, size) - m;
-        },
-        [&](std::size_t, std::size_t size, const T* e) { sum += sum_in_order(array(e, size)); });
-    return m + std::log(sum);
+    return m + std::log(sum_of_exponentials<T>(n, [&](std::size_t at, std::size_t size, T* to) {
+             array(to, size) = array(before + at, size) + array(into + at, size) - m;
+           }));
   };
   double scale = 0;
   for (std::size_t t = 0; t < s.length; ++t) {
@@ -110,23 +105,19 @@ double run_forward(const Segmented& s) {
   return scale + static_cast<double>(log_sum_of(s.ends(s.length - 1), s.stop));
 }
 
-/// Calls use(j, 0, labels, p) with the probabilities p_t(i | j). Unreachable labels have zero
-/// probabilities. The largest transition is subtracted first, so that large ones leave the digits
-/// of the sums.
+/// Calls use(j, p) with the probabilities p_t(i | j). Unreachable labels have zero probabilities.
+/// The largest transition is subtracted first, so that large ones leave the digits of the sums.
 template <class Use>
 void each_step(const Segmented& s, std::size_t t, Use use) {
   const std::size_t n = s.labels;
   const T* const before = s.ends(t - 1);
-  std::vector<T> p(n);
-  for (std::size_t j = 0; j < n; ++j) {
-    const T* const into = s.transitions + j * n;
-    array(p.data(), n) = (array(into, n) - shift(largest(into, n))) + array(before, n);
-    array(p.data(), n) -= shift(largest(static_cast<const T*>(p.data()), n));
-    exponentials(p.data(), n);
-    const T sum = sum_in_order(array(static_cast<const T*>(p.data()), n));
-    array(p.data(), n) *= sum == T(0) ? T(0) : T(1) / sum;
-    use(j, std::size_t{0}, n, static_cast<const T*>(p.data()));
-  }
+  over_softmaxes<T>(
+      0, n, n,
+      [&](std::size_t j, T* to) {
+        const T* const into = s.transitions + j * n;
+        array(to, n) = (array(into, n) - shift(largest(into, n))) + array(before, n);
+      },
+      use);
 }
 
 /// Calls use(l, q) with the probabilities q_t(l | j) of labels from `at` on. Where scores are so
@@ -156,15 +147,8 @@ void run_backward(const Segmented& s, Use use) {
   const std::size_t n = s.labels;
   if (s.length == 0) return;
   T* const last = s.ending(s.length - 1);
-  T m = -kInfinity<T>;
-  for (std::size_t j = 0; j < n; ++j) {
-    last[j] = s.ends(s.length - 1)[j] + s.stop[j];
-    m = last[j] > m ? last[j] : m;
-  }
-  array(last, n) -= shift(m);
-  exponentials(last, n);
-  const T sum = sum_in_order(array(static_cast<const T*>(last), n));
-  array(last, n) *= sum == T(0) ? T(0) : T(1) / sum;
+  array(last, n) = array(s.ends(s.length - 1), n) + array(s.stop, n);
+  softmax_columns<T>(last, last, n, 1);
   std::fill_n(s.beginning(0), n * s.length, T(0));
   for (std::size_t t = s.length; t-- > 0;) {
     each_vector<T>(n, [&](std::size_t at, auto part) {
@@ -177,9 +161,9 @@ void run_backward(const Segmented& s, Use use) {
     if (t == 0) continue;
     T* const before = s.ending(t - 1);
     std::fill_n(before, n, T(0));
-    each_step(s, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
+    each_step(s, t, [&](std::size_t j, const T* p) {
       const T weight = s.beginning(t)[j];
-      if (weight != T(0)) array(before + at, size) += weight * array(p, size);
+      if (weight != T(0)) array(before, n) += weight * array(p, n);
     });
   }
 }
@@ -205,9 +189,9 @@ template <class Use>
 void each_step_derivative(const Segmented& s, std::size_t t, const ScoreDirection& d, Use use) {
   const T *const before = s.d_ends(t - 1), *const now = s.d_begins(t);
   const T *const b = s.beginning(t), *const db = s.d_beginning(t);
-  each_step(s, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
-    for (std::size_t k = 0, i = at; k < size; ++k, ++i)
-      if (p[k] != T(0)) use(i, j, p[k] * (db[j] + b[j] * (before[i] + d.by(p[k]) - now[j])));
+  each_step(s, t, [&](std::size_t j, const T* p) {
+    for (std::size_t i = 0; i < s.labels; ++i)
+      if (p[i] != T(0)) use(i, j, p[i] * (db[j] + b[j] * (before[i] + d.by(p[i]) - now[j])));
   });
 }
 
@@ -221,9 +205,9 @@ void run_derivatives(const Segmented& s, const ScoreDirection& d, Use use) {
     T* const now = s.d_begins(t);
     std::fill_n(now, n, T(0));
     if (t > 0)
-      each_step(s, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
-        for (std::size_t k = 0, i = at; k < size; ++k, ++i)
-          if (p[k] != T(0)) now[j] += p[k] * (s.d_ends(t - 1)[i] + d.by(p[k]));
+      each_step(s, t, [&](std::size_t j, const T* p) {
+        for (std::size_t i = 0; i < n; ++i)
+          if (p[i] != T(0)) now[j] += p[i] * (s.d_ends(t - 1)[i] + d.by(p[i]));
       });
     each_vector<T>(n, [&](std::size_t at, auto part) {
       typename L::V sum{};
@@ -302,9 +286,9 @@ void add_expected_uses(const Segmented& s, std::size_t k, T factor, T* to) {
   if (k == 2) array(to, n) += factor * array(s.beginning(0), n);
   if (k == 3) array(to, n) += factor * array(s.ending(s.length - 1), n);
   for (std::size_t t = 1; k == 1 && t < s.length; ++t)
-    each_step(s, t, [&](std::size_t j, std::size_t at, std::size_t size, const T* p) {
+    each_step(s, t, [&](std::size_t j, const T* p) {
       const T weight = factor * s.beginning(t)[j];
-      if (weight != T(0)) array(to + j * n + at, size) += weight * array(p, size);
+      if (weight != T(0)) array(to + j * n, n) += weight * array(p, n);
     });
 }
 /// Adds `factor` times the derivatives of the expected counts.
@@ -439,8 +423,8 @@ void SemiCrfEntropy::forward(const Batch<T>& b) {
         });
       });
       if (t == 0) continue;
-      each_step(s, t, [&](std::size_t j, std::size_t, std::size_t size, const T* p) {
-        for (std::size_t k = 0; k < size && beginning[j] != T(0); ++k) add(beginning[j], p[k]);
+      each_step(s, t, [&](std::size_t j, const T* p) {
+        for (std::size_t k = 0; k < s.labels && beginning[j] != T(0); ++k) add(beginning[j], p[k]);
       });
     }
     b.out(i)[e] = static_cast<T>(checked_entropy(log_z, sum));

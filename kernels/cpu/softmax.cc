@@ -36,21 +36,6 @@ void log_sums(std::size_t columns, std::size_t n, T (*shift_of)(T), Column colum
   }
 }
 
-void softmax_columns(const T* x, T* y, std::size_t n, std::size_t columns) {
-  const std::size_t wide = std::max<std::size_t>(1, kBuffer / n);
-  for (std::size_t first = 0; first < columns; first += wide) {
-    const std::size_t last = std::min(columns, first + wide);
-    for (std::size_t c = first; c < last; ++c)
-      array(y + c * n, n) = array(x + c * n, n) - shift(largest(x + c * n, n));
-    exponentials(y + first * n, (last - first) * n);
-    for (std::size_t c = first; c < last; ++c) {
-      auto column = array(y + c * n, n);
-      const T sum = sum_in_order(column);
-      column *= sum == T(0) ? T(0) : T(1) / sum;
-    }
-  }
-}
-
 void softmax_rows(const T* x, T* y, std::size_t n, std::size_t columns, T* scratch) {
   auto s = array(scratch, n);
   s = array(x, n);
