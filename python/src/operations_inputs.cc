@@ -45,6 +45,7 @@ bool add_plain_numbers(nb::handle object, Numbers& values) {
 
 /// Throws TypeError for an expression, or a list of some, whose values would lose their gradients.
 void refuse_expressions(const char* who, nb::handle object) {
+  if (PyFloat_Check(object.ptr()) || PyLong_Check(object.ptr())) return;
   const auto is_one = [](nb::handle h) {
     return nb::isinstance<Expression>(h) || nb::isinstance<Parameter>(h) ||
            nb::isinstance<LookupParameter>(h);
