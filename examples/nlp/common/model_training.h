@@ -107,11 +107,8 @@ class ModelTraining : public Training {
     };
     const Figures dev = score(data_.dev, "dev"), test = score(data_.test, "test");
     if (!test.empty() && writes()) nlp::save_model(command_.model, best, about(dev, test));
-    out << "saved in " << command_.model << '\n';
-    if constexpr (requires { Model::kUse; })
-      out << "next: " << Model::kProgram << ' ' << Model::kUse << " --model " << command_.model
-          << '\n';
-    out.flush();
+    out << "saved in " << command_.model << "\nnext: " << Model::kProgram << ' ' << Model::kUse
+        << " --model " << command_.model << std::endl;
   }
 
   std::vector<std::size_t> begin_epoch(unsigned epoch) final {
