@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <sstream>
 
@@ -23,17 +22,11 @@ std::size_t width_of(const std::string& text) {
   }));
 }
 
-/// Text for the value of an option: N for whole numbers, X for others, FILE.
+/// Text for the value of an option: N for whole numbers, X for others.
 std::string value_name(const CLI::Option& option) {
-  static const std::string kFiles[] = {"model",  "train",   "dev",    "test",   "data",
-                                       "input",  "output",  "report", "init",   "vectors",
-                                       "tagger", "lexicon", "gold",   "system", "show-attention"};
   const std::string type = option.get_type_name();
   if (type == "UINT" || type == "INT") return "N";
-  if (type == "FLOAT") return "X";
-  const auto is_file = [&](const std::string& name) { return option.check_lname(name); };
-  return type == "TEXT" && std::any_of(std::begin(kFiles), std::end(kFiles), is_file) ? "FILE"
-                                                                                      : type;
+  return type == "FLOAT" ? "X" : type;
 }
 
 class HelpFormatter : public CLI::Formatter {

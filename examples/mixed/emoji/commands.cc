@@ -90,7 +90,8 @@ class Predict : public LinesCommand<Model> {
     add_inputs(app, inputs_);
     add_output(app, "Where emoji, groups and subgroups go, with their probabilities");
     app.add_option("--sheet", sheet_,
-                   "Draw a contact sheet as SVG in this file: wrong groups first, then right ones");
+                   "Draw a contact sheet as SVG in this file: wrong groups first, then right ones")
+        ->type_name("FILE");
     app.add_flag("--json", json_, "Print a JSON object a line");
   }
 

@@ -83,10 +83,13 @@ class Gather : public Command {
   void add_options(CLI::App& app) override {
     begin_group(app, kDataOptions);
     app.add_option("--unicode", sources_.unicode, "The folder of the Debian package unicode-data")
+        ->type_name("DIR")
         ->capture_default_str();
     app.add_option("--cldr", sources_.cldr, "The folder of the Debian package unicode-cldr-core")
+        ->type_name("DIR")
         ->capture_default_str();
     app.add_option("--font", sources_.font, "The font of the Debian package fonts-noto-color-emoji")
+        ->type_name("FILE")
         ->capture_default_str();
     app.add_option("--language", sources_.language, "Of names and keywords: en, de, ja, ...")
         ->capture_default_str();
@@ -96,7 +99,7 @@ class Gather : public Command {
     app.add_flag("--keep-label-words", sources_.keep_label_words,
                  "Leave words in that groups and subgroups are named by");
     begin_group(app, kOutputOptions);
-    app.add_option("--output,-o,--out", output_, "Where the lines of JSON go");
+    app.add_option("--output,-o,--out", output_, "Where the lines of JSON go")->type_name("FILE");
   }
 
   void run() override {

@@ -25,7 +25,8 @@ class Run : public LinesCommand<Model> {
     app.add_flag("--no-mwt", whole_, "Do not split tokens into words");
     app.add_option("--lexicon", lexicon_,
                    "Words whose analyses are known: form, UPOS, lemma and perhaps FEATS, separated "
-                   "by tabs; _ leaves a field to the model");
+                   "by tabs; _ leaves a field to the model")
+        ->type_name("FILE");
     add_output(app, "Where the sentences go, as CoNLL-U");
     app.add_flag("--ranges", ranges_,
                  "Say where each token is in the text: TokenRange in MISC, in code points");

@@ -20,7 +20,7 @@ class ModelCommand : public Command {
   explicit ModelCommand(bool map = true) { saved_.map = map; }
   void add_options(CLI::App& app) override {
     begin_group(app, kModelOptions);
-    app.add_option("--model,-m", saved_.model, "A model file")->required();
+    app.add_option("--model,-m", saved_.model, "A model file")->type_name("FILE")->required();
     add_device(app, saved_.device);
     add_threads(app, saved_.threads);
     add_profile(app);
@@ -65,7 +65,7 @@ class EvalCommand : public ModelCommand<Model> {
   /// Adds --data, --encoding and --skip-bad.
   void add_data(CLI::App& app, const std::string& help) {
     begin_group(app, kDataOptions);
-    app.add_option("--data,-d", data_, help)->required();
+    app.add_option("--data,-d", data_, help)->type_name("FILE")->required();
     add_encoding(app, text_);
     add_skip_bad(app, text_, "samples");
   }
@@ -101,7 +101,7 @@ class LinesCommand : public ModelCommand<Model> {
   /// Adds --output, by default standard output.
   void add_output(CLI::App& app, const std::string& help) {
     begin_group(app, kOutputOptions);
-    app.add_option("--output,-o", output_, help);
+    app.add_option("--output,-o", output_, help)->type_name("FILE");
   }
   /// Adds --html: `write_lines` then writes CoNLL-U, which is shown as a page.
   CLI::Option* add_html(CLI::App& app) {
@@ -122,7 +122,7 @@ class LinesCommand : public ModelCommand<Model> {
                  const std::string& positional_help) {
     begin_group(app, kDataOptions);
     input_ = "-";
-    CLI::Option* const named = app.add_option("--input,-i", input_, help);
+    CLI::Option* const named = app.add_option("--input,-i", input_, help)->type_name("FILE");
     app.add_option("FILE", positional, positional_help)->excludes(named);
     add_encoding(app, text_);
   }

@@ -65,8 +65,8 @@ void Options::add_of_data(const std::string& name, std::string& value, const std
 
 void Options::add_file_of_data(const std::string& name, std::string& path,
                                const std::string& help) {
-  add_of_data(name, path, help);
-  of_data_.back().second = without_folders(path);
+  of_data_.emplace_back(name, without_folders(path));
+  if (command_ != nullptr) command_->add_option(name, path, help)->type_name("FILE");
 }
 
 void Options::add_flag_of_data(const std::string& name, bool& value, const std::string& help) {

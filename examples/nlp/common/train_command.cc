@@ -17,11 +17,14 @@ TrainCommand::TrainCommand(std::string training, std::string data)
 
 void TrainCommand::add_options(CLI::App& app) {
   begin_group(app, kDataOptions);
-  app.add_option("--train", train, training_)->required();
-  app.add_option("--dev", dev, data_ + " that decide which epoch is best and when to stop");
-  app.add_option("--test", test, data_ + " to score the best model on in the end");
+  app.add_option("--train", train, training_)->type_name("FILE")->required();
+  app.add_option("--dev", dev, data_ + " that decide which epoch is best and when to stop")
+      ->type_name("FILE");
+  app.add_option("--test", test, data_ + " to score the best model on in the end")
+      ->type_name("FILE");
   app.add_option("--init", init,
-                 "Begin with the weights of this model; its shape, words and labels are kept");
+                 "Begin with the weights of this model; its shape, words and labels are kept")
+      ->type_name("FILE");
   add_encoding(app, text);
   add_skip_bad(app, text, "samples");
 
@@ -42,9 +45,11 @@ void TrainCommand::add_options(CLI::App& app) {
   begin_group(app, kOutputOptions);
   app.add_option("--model,-m", model,
                  "File for the best model; MODEL.checkpoint holds what --resume needs")
+      ->type_name("FILE")
       ->required();
   app.add_option("--report", report,
-                 "File for settings, epochs and scores as JSON, one object a line");
+                 "File for settings, epochs and scores as JSON, one object a line")
+      ->type_name("FILE");
   app.add_option("--tensorboard", tensorboard,
                  "Folder for curves and histograms that TensorBoard shows")
       ->type_name("DIR");

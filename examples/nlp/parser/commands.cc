@@ -113,7 +113,8 @@ class Parse : public LinesCommand<Model> {
     add_input(app, "Sentences; of CoNLL-U the trees are ignored");
     app.add_option("--input-format", input_format_,
                    std::string(kInputFormatHelp) + "; all but conllu need --tagger");
-    app.add_option("--tagger", tagger_, "A model of the tagger: the tags that it gives are used");
+    app.add_option("--tagger", tagger_, "A model of the tagger: the tags that it gives are used")
+        ->type_name("FILE");
     add_output(app, "Where the sentences with new trees go, as CoNLL-U");
     app.add_flag("--probabilities", options_.probabilities,
                  "Write how probable each arc is: Prob in MISC, in JSON probability");
@@ -193,8 +194,10 @@ class Parse : public LinesCommand<Model> {
 class Score : public Command {
  public:
   void add_options(CLI::App& app) override {
-    app.add_option("--gold", gold_, "CoNLL-U with the right trees")->required();
-    app.add_option("--system", system_, "The same text, with those of a parser")->required();
+    app.add_option("--gold", gold_, "CoNLL-U with the right trees")->type_name("FILE")->required();
+    app.add_option("--system", system_, "The same text, with those of a parser")
+        ->type_name("FILE")
+        ->required();
   }
 
   void run() override {

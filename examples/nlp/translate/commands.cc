@@ -41,7 +41,8 @@ class Eval : public EvalCommand<Model> {
     app.add_option("--show", show_, "Show so many texts and their translations")
         ->transform(InRange(0, 1000000));
     app.add_option("--show-attention", picture_,
-                   "SVG picture of what the translations that are shown looked at; of an LSTM");
+                   "SVG picture of what the translations that are shown looked at; of an LSTM")
+        ->type_name("FILE");
     scores_.add_json(app, {"--show"});
   }
 

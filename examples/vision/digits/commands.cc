@@ -49,6 +49,7 @@ class Eval : public EvalCommand<Model> {
     begin_group(app, kDataOptions);
     app.add_option("--data,-d", data_,
                    "Labelled pictures: IMAGES:LABELS, a file of lines, or a folder")
+        ->type_name("FILE")
         ->required();
     Options options(&app);
     options.begin_group(kDataOptions);
@@ -59,7 +60,8 @@ class Eval : public EvalCommand<Model> {
     begin_group(app, kOutputOptions);
     scores_.add_labels(app, "labels");
     app.add_option("--pictures", pictures_,
-                   "A file in the format SVG for the filters and the confusion matrix");
+                   "A file in the format SVG for the filters and the confusion matrix")
+        ->type_name("FILE");
     scores_.add_json(app);
   }
 
@@ -97,7 +99,8 @@ class Classify : public ModelCommand<Model> {
     app.add_flag("--invert", invert_,
                  "White becomes black: for ink on paper, if the model learned light on dark");
     begin_group(app, kOutputOptions);
-    app.add_option("--output,-o", output_, "Where label, probabilities and file go");
+    app.add_option("--output,-o", output_, "Where label, probabilities and file go")
+        ->type_name("FILE");
     app.add_flag("--json", json_, "Print a JSON object a line");
   }
 
