@@ -21,11 +21,9 @@ endif()
 if(DYNET_CUDA)
   string(APPEND ${pc_list} " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -ldl")
 endif()
-# A shared C library needs nothing of its users, a static one the C++ library.
-set(pc_c_requires "Requires: dynet-like = ${PROJECT_VERSION}")
-set(pc_c_libs " -lstdc++")
+# A shared C library needs nothing of its users, a static one the C++ library and, last, what that needs.
+set(pc_c_libs " -ldynet-like -lboost_serialization${pc_libs} -pthread -lstdc++ -lm")
 if(dynet_pic)
-  set(pc_c_requires "")
   set(pc_c_libs "")
 endif()
 foreach(name dynet-like dynet-like-c dynet-like-compat)
