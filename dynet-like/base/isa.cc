@@ -35,9 +35,14 @@ bool can_run(Isa) { return true; }
 #endif
 constexpr unsigned kCount = sizeof kNames / sizeof kNames[0];
 
+const char* wanted_isa() {
+  const char* const name = std::getenv("DYNET_ISA");
+  return name && *name ? name : nullptr;
+}
+
 Isa choose() {
-  const char* const wanted = std::getenv("DYNET_ISA");
-  if (!wanted || !*wanted) {
+  const char* const wanted = wanted_isa();
+  if (!wanted) {
     unsigned best = kCount - 1;
     while (!can_run(static_cast<Isa>(best))) --best;
     return static_cast<Isa>(best);
@@ -59,6 +64,11 @@ Isa choose() {
 Isa isa() {
   static const Isa chosen = choose();
   return chosen;
+}
+
+bool isa_is_named() {
+  static const bool named = wanted_isa() != nullptr;
+  return named;
 }
 
 const char* isa_name() { return kNames[static_cast<unsigned>(isa())].data(); }

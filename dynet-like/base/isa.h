@@ -15,6 +15,8 @@ enum class Isa : std::uint8_t { baseline, avx2, avx512 };
 /// Throws ArgumentError for an unknown value and for one that the library or the CPU does not
 /// support.
 Isa isa();
+/// Whether DYNET_ISA names it. Then nothing beyond it is used either, such as AMX for bf16.
+bool isa_is_named();
 /// Name of the instruction set; "native" in a library tuned for the machine that compiled it.
 const char* isa_name();
 

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
+#include "dynet-like/base/isa.h"
+#include "kernels/cpu/amx.h"
 #include "kernels/cpu/column_parts.h"
 #include "kernels/cpu/lanes.h"
 
@@ -24,6 +27,26 @@ using Word = std::uint32_t;  // pair of bf16, the earlier one in the lower half
 constexpr int kRows = 4, kColumns = 6;                            // of a tile
 constexpr std::size_t kWidth = L::kWidth;                         // words per vector
 constexpr std::size_t kSide = kRows * kWidth, kPanelPairs = 128;  // panel size in rows and pairs
+
+/// Pairs of n numbers. Tiles multiply whole rows: zeros are added.
+std::size_t pairs_for(Bf16Unit unit, std::size_t n) {
+  const std::size_t pairs = (n + 1) / 2, row = unit == Bf16Unit::tiles ? AmxTiles::kSide : 1;
+  return (pairs + row - 1) / row * row;
+}
+
+/// Words from the start of a cache line on, which tiles load faster.
+class Words {
+ public:
+  explicit Words(std::size_t n) : words_(static_cast<Word*>(::operator new(4 * n, kLine))) {}
+  ~Words() { ::operator delete(words_, kLine); }
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+  Word* get() const { return words_; }
+
+ private:
+  static constexpr std::align_val_t kLine{64};
+  Word* words_;
+};
 
 /// Pairs of two columns, row by row.
 DYNET_BF16 inline __m512i interleaved(__m512 earlier, __m512 later) {
@@ -50,22 +73,41 @@ DYNET_BF16 void pack_column(const float* p, std::size_t n, std::size_t count, Wo
   }
 }
 
-// Packs the numbers [from, to) of paired columns, whose last one may have no partner: vectors of
-// rows, pair by pair, with stride `apart` in words.
+/// Part of a matrix to pack: `rows` rows (or columns) from `row` on, and of each the numbers [from,
+/// to) as `pairs` pairs, the last of which may lack a number or both.
+struct Part {
+  std::size_t row, rows, from, to, pairs;
+};
+/// Strides of packed words: of pairs, each a vector of 16 rows, and of the next 16 rows.
+struct Strides {
+  std::size_t pair, rows;
+};
+
+// Adds the pairs that the matrix lacks, as zeros.
+void pad(const Part& part, Strides strides, Word* words) {
+  const std::size_t packed = (part.to - part.from + 1) / 2;
+  for (std::size_t at = 0; packed < part.pairs && at < part.rows; at += kWidth)
+    for (std::size_t p = packed; p < part.pairs; ++p)
+      std::fill_n(words + at / kWidth * strides.rows + p * strides.pair, kWidth, Word{0});
+}
+// Packs paired columns.
 template <class Column>
-DYNET_BF16 void pack_beside(Column column, std::size_t from, std::size_t to, std::size_t row,
-                            std::size_t rows, std::size_t apart, Word* words) {
-  for (std::size_t p = from; p < to; p += 2, words += apart)
+DYNET_BF16 void pack_beside(Column column, const Part& part, Strides strides, Word* words) {
+  const auto [row, rows, from, to, pairs] = part;
+  Word* pair = words;
+  for (std::size_t p = from; p < to; p += 2, pair += strides.pair)
     for (std::size_t at = 0; at < rows; at += kWidth) {
       const __m512 earlier = load(column(p) + row + at, rows - at);
       const __m512 later = p + 1 < to ? load(column(p + 1) + row + at, rows - at) : __m512{};
-      _mm512_storeu_si512(words + at, interleaved(earlier, later));
+      _mm512_storeu_si512(pair + at / kWidth * strides.rows, interleaved(earlier, later));
     }
+  pad(part, strides, words);
 }
-// Packs the numbers [from, to) of `rows` columns with stride `ld`, pairing neighbours within a
-// column: pair by pair, one word per column.
-DYNET_BF16 void pack_across(const float* w, std::size_t ld, std::size_t rows, std::size_t from,
-                            std::size_t to, std::size_t apart, Word* words) {
+// Packs columns with stride `ld`, pairing neighbours within a column.
+DYNET_BF16 void pack_across(const float* w, std::size_t ld, const Part& part, Strides strides,
+                            Word* words) {
+  const auto [row, rows, from, to, pairs] = part;
+  w += row * ld;
   for (std::size_t at = 0; at < rows; at += kWidth)
     for (std::size_t p = from; p < to; p += 2 * kWidth) {
       L::V block[kWidth];
@@ -74,9 +116,27 @@ DYNET_BF16 void pack_across(const float* w, std::size_t ld, std::size_t rows, st
         block[i] =
             at + i < rows ? reinterpret_cast<L::V>(pairs_of(w + (at + i) * ld + p, n)) : L::V{};
       L::transpose(block);
+      Word* const first = words + at / kWidth * strides.rows + (p - from) / 2 * strides.pair;
       for (std::size_t i = 0; i < (n + 1) / 2; ++i)
-        _mm512_storeu_si512(words + ((p - from) / 2 + i) * apart + at,
-                            reinterpret_cast<__m512i>(block[i]));
+        _mm512_storeu_si512(first + i * strides.pair, reinterpret_cast<__m512i>(block[i]));
+    }
+  pad(part, strides, words);
+}
+// Packs rows of n paired columns: row by row with stride `apart`, one word per pair.
+DYNET_BF16 void pack_rows(std::size_t n, std::size_t rows, const float* const* columns,
+                          std::size_t apart, Word* words) {
+  for (std::size_t row = 0; row < rows; row += kWidth)
+    for (std::size_t p = 0; p < n; p += 2 * kWidth) {
+      L::V block[kWidth];
+      for (std::size_t i = 0; i < kWidth; ++i) {
+        const std::size_t at = p + 2 * i;
+        const __m512 earlier = at < n ? load(columns[at] + row, rows - row) : __m512{};
+        const __m512 later = at + 1 < n ? load(columns[at + 1] + row, rows - row) : __m512{};
+        block[i] = reinterpret_cast<L::V>(interleaved(earlier, later));
+      }
+      L::transpose(block);
+      for (std::size_t i = 0; i < std::min(kWidth, rows - row); ++i)
+        _mm512_storeu_si512(words + (row + i) * apart + p / 2, reinterpret_cast<__m512i>(block[i]));
     }
 }
 
@@ -133,15 +193,36 @@ DYNET_BF16 [[gnu::noinline]] void tile(std::size_t pairs, const Word* panel, Fac
     }
 }
 
-// A null `add` adds to all columns.
+// y = sums, plus y or `start` where there is one, for `columns` columns of a tile. A null `add`
+// adds to all columns.
+void add_sums(const float (*sums)[AmxTiles::kSide], std::size_t columns, float* const* y,
+              std::size_t row, std::size_t rows, const bool* add, const float* start) {
+  const First some(std::min(rows, kWidth));
+  for (std::size_t c = 0; c < columns; ++c) {
+    float* const to = y[c] + row;
+    const float* const from = !add || add[c] ? to : start ? start + row : nullptr;
+    const L::V sum = L::load(sums[c]);
+    L::store(to, from ? L::load(from, some) + sum : sum, some);
+  }
+}
+
 template <int R>
-void tiles(std::size_t pairs, const Word* panel, Factors x, std::size_t n, float* const* y,
-           std::size_t row, std::size_t rows, const bool* add, const float* start) {
+void multiply_panel(std::size_t pairs, const Word* panel, Factors x, std::size_t n, float* const* y,
+                    std::size_t row, std::size_t rows, const bool* add, const float* start) {
   constexpr bool kAll[kColumns] = {true, true, true, true, true, true};
   for_columns<kColumns>(n, 0, [&]<int C>(std::integral_constant<int, C>, std::size_t j) {
     tile<R, C>(pairs, panel, {x.words + j * x.apart, x.apart, x.step}, y + j, row, rows,
                add ? add + j : kAll, start);
   });
+}
+
+// Multiplies n columns with one panel. A null `add` adds to all columns.
+void multiply_panel(std::size_t pairs, const Word* panel, std::size_t apart, Factors x,
+                    std::size_t n, float* const* y, std::size_t row, std::size_t rows,
+                    const bool* add, const float* start) {
+  constexpr decltype(&multiply_panel<1>) kByHeight[] = {multiply_panel<1>, multiply_panel<2>,
+                                                        multiply_panel<3>, multiply_panel<4>};
+  kByHeight[apart / kWidth - 1](pairs, panel, x, n, y, row, rows, add, start);
 }
 
 // Splits the rows of a matrix into panels of nearly equal height.
@@ -154,57 +235,89 @@ void for_panels(std::size_t m, F f) {
   }
 }
 
-// Packed words of a matrix with m rows, or null if it is packed panel by panel; `pack(row, rows, p,
-// pairs, apart, to)` packs a panel.
-template <class Pack>
-const Word* find_packed(PackedMatrices* packed, const PackedMatrices::Key& key, std::size_t m,
-                        std::size_t pairs, Pack pack) {
-  if (!packed) return nullptr;
-  const std::size_t count = (m + kWidth - 1) / kWidth * kWidth * pairs;
-  return packed->find(key, count, [&](Word* words) {
-    for_panels(m, [&](std::size_t row, std::size_t rows, std::size_t apart) {
-      pack(row, rows, 0, pairs, apart, words + row * pairs);
-    });
-  });
-}
-
 // y_j = or += the panels times x_j, for n columns of m numbers. Panels are in `words`, or packed by
 // `pack` if `words` is null.
 template <class Pack>
-void multiply_panels(std::size_t m, std::size_t pairs, std::size_t n, const Word* words, Pack pack,
-                     Factors x, float* const* y, const bool* add, const float* start) {
+void multiply_by_vectors(std::size_t m, std::size_t pairs, std::size_t n, const Word* words,
+                         Pack pack, Factors x, float* const* y, const bool* add,
+                         const float* start) {
   alignas(64) Word panel[kSide * kPanelPairs];
   for_panels(m, [&](std::size_t row, std::size_t rows, std::size_t apart) {
     std::size_t p = 0;
     do {
       const std::size_t here = std::min(kPanelPairs, pairs - p);
       const Word* const in = words ? words + row * pairs + p * apart : panel;
-      if (!words) pack(row, rows, p, here, apart, panel);
-      const Factors columns = {x.words + p * x.step, x.apart, x.step};
-      const bool* const adds = p == 0 ? add : nullptr;
-      switch (apart / kWidth) {
-        case 1:
-          tiles<1>(here, in, columns, n, y, row, rows, adds, start);
-          break;
-        case 2:
-          tiles<2>(here, in, columns, n, y, row, rows, adds, start);
-          break;
-        case 3:
-          tiles<3>(here, in, columns, n, y, row, rows, adds, start);
-          break;
-        default:
-          tiles<4>(here, in, columns, n, y, row, rows, adds, start);
-      }
+      if (!words) pack(row, rows, p, here, Strides{apart, kWidth}, panel);
+      multiply_panel(here, in, apart, {x.words + p * x.step, x.apart, x.step}, n, y, row, rows,
+                     p == 0 ? add : nullptr, start);
       p += here;
     } while (p < pairs);
   });
 }
 
-// Packed columns as factors.
+// The same by tiles. The words of a tile are side by side.
+template <class Pack>
+void multiply_by_tiles(std::size_t m, std::size_t pairs, std::size_t n, const Word* words,
+                       Pack pack, Factors x, float* const* y, const bool* add, const float* start) {
+  constexpr std::size_t kTile = AmxTiles::kSide, kPairs = 256;
+  // As many rows as keep their words in the second cache, or in `panel`, for all columns; the words
+  // of 32 columns stay in the first cache.
+  const std::size_t fit = kSide * kPairs / std::min(kPairs, pairs) / kTile * kTile;
+  const std::size_t height = words ? 512 : std::min<std::size_t>(fit, 512);
+  const AmxTiles configured(n);
+  alignas(64) Word panel[kSide * kPairs];
+  alignas(64) float sums[4][kTile][kTile];
+  for (std::size_t top = 0; top < m; top += height)
+    for (std::size_t p = 0; p < pairs; p += kPairs) {
+      const std::size_t here = std::min(kPairs, pairs - p), bottom = std::min(m, top + height);
+      const std::size_t apart = kTile * (words ? pairs : here);  // of the next 16 rows
+      if (!words) pack(top, bottom - top, p, here, Strides{kTile, apart}, panel);
+      const Word* const in = words ? words + top * pairs + p * kTile : panel;
+      const bool* const adds = p == 0 ? add : nullptr;
+      for (std::size_t j = 0, columns = 0; j < n; j += columns) {
+        const std::size_t wide = n - j > kTile ? 2 : 1;
+        columns = std::min(n - j, wide * kTile);
+        for (std::size_t row = top; row < bottom; row += 4 / wide * kTile) {
+          const std::size_t count = std::min((bottom - row + kTile - 1) / kTile, 4 / wide);
+          const auto multiply = wide == 2 ? AmxTiles::multiply_wide : AmxTiles::multiply_narrow;
+          multiply(here, in + (row - top) / kTile * apart, apart, count, x.words + j * x.apart + p,
+                   x.apart, sums);
+          for (std::size_t i = 0; i < count * wide; ++i) {
+            const std::size_t first = j + i / count * kTile, at = row + i % count * kTile;
+            add_sums(sums[i / count * 2 + i % count], std::min(kTile, n - first), y + first, at,
+                     bottom - at, adds ? adds + first : nullptr, start);
+          }
+        }
+      }
+    }
+}
+
+// Multiplies by the words of a matrix with m rows that `packed` holds, or else panel by panel;
+// `pack(row, rows, p, pairs, strides, to)` packs a panel, with `pairs` pairs from pair p on.
+template <class Pack>
+void multiply_panels(Bf16Unit unit, std::size_t m, std::size_t pairs, std::size_t n,
+                     PackedMatrices* packed, const PackedMatrices::Key& key, Pack pack, Factors x,
+                     float* const* y, const bool* add, const float* start) {
+  const std::size_t count = (m + kWidth - 1) / kWidth * kWidth * pairs;
+  const auto pack_all = [&](Word* to) {
+    for_panels(m, [&](std::size_t row, std::size_t rows, std::size_t apart) {
+      const Strides strides =
+          unit == Bf16Unit::tiles ? Strides{kWidth, kWidth * pairs} : Strides{apart, kWidth};
+      pack(row, rows, 0, pairs, strides, to + row * pairs);
+    });
+  };
+  const Word* const words = packed ? packed->find(key, count, pack_all) : nullptr;
+  if (unit == Bf16Unit::tiles)
+    multiply_by_tiles(m, pairs, n, words, pack, x, y, add, start);
+  else
+    multiply_by_vectors(m, pairs, n, words, pack, x, y, add, start);
+}
+
+// Packed columns as factors. Tiles may read some columns behind the last one.
 class PackedColumns {
  public:
-  PackedColumns(std::size_t size, std::size_t n, const float* const* x)
-      : pairs_((size + 1) / 2), words_(std::make_unique_for_overwrite<Word[]>(pairs_ * n)) {
+  PackedColumns(Bf16Unit unit, std::size_t size, std::size_t n, const float* const* x)
+      : pairs_(pairs_for(unit, size)), words_(pairs_ * (n + AmxTiles::kColumns - 1)) {
     for (std::size_t j = 0; j < n; ++j) pack_column(x[j], size, pairs_, words_.get() + j * pairs_);
   }
   std::size_t pairs() const { return pairs_; }
@@ -212,55 +325,67 @@ class PackedColumns {
 
  private:
   std::size_t pairs_;
-  std::unique_ptr<Word[]> words_;
+  Words words_;
 };
 
 }  // namespace
 
-bool has_bf16() { return __builtin_cpu_supports("avx512bf16"); }
+Bf16Unit bf16_unit() {
+  static const Bf16Unit unit = !__builtin_cpu_supports("avx512bf16") ? Bf16Unit::none
+                               : !isa_is_named() && asks_for_amx()   ? Bf16Unit::tiles
+                                                                     : Bf16Unit::vectors;
+  return unit;
+}
 
-void multiply_bf16(std::size_t m, std::size_t k, std::size_t n, const float* w,
+void multiply_bf16(Bf16Unit unit, std::size_t m, std::size_t k, std::size_t n, const float* w,
                    const float* const* x, float* const* y, const bool* add, const float* start,
                    PackedMatrices* packed) {
-  const PackedColumns columns(k, n, x);
+  const PackedColumns columns(unit, k, n, x);
   const auto pack = [=](std::size_t row, std::size_t rows, std::size_t p, std::size_t pairs,
-                        std::size_t apart, Word* to) {
+                        Strides strides, Word* to) {
     const auto column = [=](std::size_t q) { return w + q * m; };
-    pack_beside(column, 2 * p, std::min(2 * (p + pairs), k), row, rows, apart, to);
+    pack_beside(column, {row, rows, 2 * p, std::min(2 * (p + pairs), k), pairs}, strides, to);
   };
-  const Word* const words = find_packed(packed, {w, m, k, false}, m, columns.pairs(), pack);
-  multiply_panels(m, columns.pairs(), n, words, pack, columns.factors(), y, add, start);
+  multiply_panels(unit, m, columns.pairs(), n, packed, {w, m, k, false}, pack, columns.factors(), y,
+                  add, start);
 }
 
-void multiply_transposed_bf16(std::size_t m, std::size_t k, std::size_t n, const float* w,
-                              const float* const* y, float* const* x, const bool* add,
-                              PackedMatrices* packed) {
-  const PackedColumns columns(m, n, y);
+void multiply_transposed_bf16(Bf16Unit unit, std::size_t m, std::size_t k, std::size_t n,
+                              const float* w, const float* const* y, float* const* x,
+                              const bool* add, PackedMatrices* packed) {
+  const PackedColumns columns(unit, m, n, y);
   const auto pack = [=](std::size_t row, std::size_t rows, std::size_t p, std::size_t pairs,
-                        std::size_t apart, Word* to) {
-    pack_across(w + row * m, m, rows, 2 * p, std::min(2 * (p + pairs), m), apart, to);
+                        Strides strides, Word* to) {
+    pack_across(w, m, {row, rows, 2 * p, std::min(2 * (p + pairs), m), pairs}, strides, to);
   };
-  const Word* const words = find_packed(packed, {w, m, k, true}, k, columns.pairs(), pack);
-  multiply_panels(k, columns.pairs(), n, words, pack, columns.factors(), x, add, nullptr);
+  multiply_panels(unit, k, columns.pairs(), n, packed, {w, m, k, true}, pack, columns.factors(), x,
+                  add, nullptr);
 }
 
-void multiply_outer_bf16(std::size_t m, std::size_t k, std::size_t n, bool add, float* w,
-                         const float* const* y, const float* const* x) {
-  const std::size_t pairs = (n + 1) / 2;
+void multiply_outer_bf16(Bf16Unit unit, std::size_t m, std::size_t k, std::size_t n, bool add,
+                         float* w, const float* const* y, const float* const* x) {
+  const std::size_t pairs = pairs_for(unit, n);
   // Avoids a power of two as stride.
   const std::size_t apart = (k + kWidth - 1) / kWidth * kWidth + kWidth;
-  const auto words = std::make_unique_for_overwrite<Word[]>(pairs * apart);
-  pack_beside([=](std::size_t j) { return x[j]; }, 0, n, 0, k, apart, words.get());
+  const bool by_tiles = unit == Bf16Unit::tiles;
+  const Words words(pairs * (by_tiles ? k + AmxTiles::kColumns - 1 : apart));
+  if (by_tiles)
+    pack_rows(n, k, x, pairs, words.get());
+  else
+    pack_beside([=](std::size_t j) { return x[j]; }, {0, k, 0, n, pairs}, Strides{apart, kWidth},
+                words.get());
   std::vector<float*> columns(k);
   for (std::size_t q = 0; q < k; ++q) columns[q] = w + q * m;
   const auto adds = std::make_unique<bool[]>(k);
   std::fill_n(adds.get(), k, add);
   const auto column = [=](std::size_t j) { return y[j]; };
-  multiply_panels(
-      m, pairs, k, nullptr,
-      [=](std::size_t row, std::size_t rows, std::size_t p, std::size_t here, std::size_t of,
-          Word* to) { pack_beside(column, 2 * p, std::min(2 * (p + here), n), row, rows, of, to); },
-      {words.get(), 1, apart}, columns.data(), adds.get(), nullptr);
+  const auto pack = [=](std::size_t row, std::size_t rows, std::size_t p, std::size_t here,
+                        Strides strides, Word* to) {
+    pack_beside(column, {row, rows, 2 * p, std::min(2 * (p + here), n), here}, strides, to);
+  };
+  multiply_panels(unit, m, pairs, k, nullptr, {}, pack,
+                  by_tiles ? Factors{words.get(), pairs, 1} : Factors{words.get(), 1, apart},
+                  columns.data(), adds.get(), nullptr);
 }
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "dynet-like/base/packed_matrices.h"
 #include "kernels/cpu/isa.h"
@@ -13,23 +14,30 @@
 
 namespace dynet::cpu::DYNET_ISA {
 
-/// Products of kernels/cpu/product.h with factors rounded to bf16 and float accumulation, by
-/// AVX512-BF16 instructions: pairs of products are added first, and subnormal numbers count as
-/// zero. The summation order of an element is independent of m, n and other columns. Require
-/// `has_bf16`. A non-null `packed` caches the packed W, whose values must be constant until its
-/// `clear`; results have the same bits without it.
+/// How this CPU multiplies numbers of bf16.
+enum class Bf16Unit : std::uint8_t {
+  none,
+  vectors,  ///< AVX512-BF16: pairs of products are added first
+  tiles,    ///< AMX: of 32 products, the sums of the even and of the odd ones are added first
+};
 
-/// True if the CPU has the instructions.
-bool has_bf16();
+/// The fastest unit of this CPU; tiles only if DYNET_ISA is not set, so that all CPUs with
+/// AVX512-BF16 can be made to compute the same bits. The first call asks the system for permission
+/// to use AMX.
+Bf16Unit bf16_unit();
 
-void multiply_bf16(std::size_t m, std::size_t k, std::size_t n, const float* w,
+/// Products of kernels/cpu/product.h with factors rounded to bf16 and float accumulation, by a unit
+/// of this CPU other than `none`. Subnormal numbers count as zero. The summation order of an
+/// element is independent of m, n and other columns. A non-null `packed` caches the packed W, whose
+/// values must be constant until its `clear`; results have the same bits without it.
+void multiply_bf16(Bf16Unit unit, std::size_t m, std::size_t k, std::size_t n, const float* w,
                    const float* const* x, float* const* y, const bool* add, const float* start,
                    PackedMatrices* packed);
-void multiply_transposed_bf16(std::size_t m, std::size_t k, std::size_t n, const float* w,
-                              const float* const* y, float* const* x, const bool* add,
-                              PackedMatrices* packed);
-void multiply_outer_bf16(std::size_t m, std::size_t k, std::size_t n, bool add, float* w,
-                         const float* const* y, const float* const* x);
+void multiply_transposed_bf16(Bf16Unit unit, std::size_t m, std::size_t k, std::size_t n,
+                              const float* w, const float* const* y, float* const* x,
+                              const bool* add, PackedMatrices* packed);
+void multiply_outer_bf16(Bf16Unit unit, std::size_t m, std::size_t k, std::size_t n, bool add,
+                         float* w, const float* const* y, const float* const* x);
 
 }  // namespace dynet::cpu::DYNET_ISA
 

@@ -34,18 +34,19 @@ struct ExactProducts {
 #ifdef DYNET_HAS_BF16
 struct Bf16Products {
   PackedMatrices& packed;
+  Bf16Unit unit = bf16_unit();
 
   template <class... A>
   void multiply(bool stays, A... a) const {
-    multiply_bf16(a..., stays ? &packed : nullptr);
+    multiply_bf16(unit, a..., stays ? &packed : nullptr);
   }
   template <class... A>
   void multiply_transposed(bool stays, A... a) const {
-    multiply_transposed_bf16(a..., stays ? &packed : nullptr);
+    multiply_transposed_bf16(unit, a..., stays ? &packed : nullptr);
   }
   template <class... A>
   void multiply_outer(A... a) const {
-    multiply_outer_bf16(a...);
+    multiply_outer_bf16(unit, a...);
   }
 };
 #endif
@@ -340,7 +341,7 @@ const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
           [](B b, P packed) { kOfLoss.run(Bf16Products{packed}, b); }}},
     };
     for (const auto& k : kAll)
-      if (k.exact == exact && has_bf16()) return &k.rounded;
+      if (k.exact == exact && bf16_unit() != Bf16Unit::none) return &k.rounded;
   }
 #endif
   return nullptr;

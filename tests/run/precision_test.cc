@@ -1,5 +1,9 @@
 // Products in TF32 and bf16 on the CPU: float32 where the CPU has no instructions for them.
 
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
 #include "dynet-like/base/rounding.h"
 #include "tests/support/prelude.h"
 
@@ -10,6 +14,13 @@ using namespace dynet;
 namespace {
 
 constexpr Precision kAll[] = {Precision::float32, Precision::tf32, Precision::bf16};
+
+/// Whether this CPU has Intel's tiles for bf16.
+bool has_amx() {
+  std::ifstream file("/proc/cpuinfo");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  return text.find(" amx_bf16") != std::string::npos;
+}
 
 /// Whether factors of products are rounded to this precision.
 bool rounds(Precision p) {
@@ -181,6 +192,18 @@ TEST_CASE("a product in bf16 has the same bits for any number of columns") {
     CHECK(values.back() == values[0]);
     CHECK(gradients.back() == gradients[0]);
   }
+}
+
+TEST_CASE("bf16 uses AMX, where the CPU has it, unless DYNET_ISA is set") {
+  if (!rounds(Precision::bf16)) return skip("this CPU has no instructions for bf16");
+  ComputationGraph g;
+  g.set_precision(Precision::bf16);
+  // Tiles add even and odd products by themselves; vectors add pairs, which loses a 1.
+  const float large = 0x1p24f;
+  const Expression row = input(g, {1, 4}, {large, 1, -large, 1}),
+                   ones = input(g, {4}, {1, 1, 1, 1});
+  const bool exact = as_scalar((row * ones).value()) == 2;
+  CHECK(exact == (has_amx() && !std::getenv("DYNET_ISA")));
 }
 
 TEST_CASE("packed matrices are dropped after a pass") {
