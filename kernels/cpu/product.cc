@@ -60,7 +60,8 @@ struct ByTable {
 };
 
 // Loops over a tile have unroll pragmas, since GCC keeps an array of sums in memory if it is
-// indexed by a variable.
+// indexed by a variable. The loops around them have some, since a loop's counters take ports that
+// multiply on Intel's CPUs: 8 % there.
 
 // C columns of y for one tile of rows: W's columns times numbers of x, accumulated in order of p.
 // `ahead` prefetches the next C columns. Not inlined, so that all registers are free.
@@ -82,6 +83,7 @@ template <class L, int R, int C, bool kCut, class T, class Places>
   if (ahead)
     for (int c = 0; c < C; ++c) fetch_to_write(y[C + c] + y_at, R * L::kWidth);
   places = places.from(x_at);
+#pragma GCC unroll 4
   for (std::size_t p = 0; p < k; ++p, w += ld) {
     const std::size_t at = places(p);
     V b[C];
@@ -125,7 +127,7 @@ void for_rows(std::size_t m, F&& f, std::size_t at = 0) {
 // columns may conflict in cache sets and, if they are long, span many pages. With an L1 cache that
 // is too small for the block, tiles read from the L2 cache, and a copy gains nothing.
 constexpr std::size_t kDepth = 128, kFarDepth = 1024;
-constexpr std::size_t kPackFrom = kMany ? 160 : 48, kPackHighFrom = 24;
+constexpr std::size_t kPackFrom = kMany ? 160 : 48, kPackHighFrom = kMany ? 32 : 24;
 constexpr std::size_t kHigh = 256, kLong = 2048;
 
 bool copies_fit() { return kDepth * 4 * kLaneBytes <= nearest_cache() * 2 / 3; }
@@ -188,6 +190,7 @@ void transposed_tile(std::size_t m, std::size_t ld, const T* w, const T* const* 
 #pragma GCC unroll 8
   for (int j = 0; j < N; ++j) in[j] = y[j] + y_at;
   std::size_t i = 0;
+#pragma GCC unroll 2
   for (; i + L::kWidth <= m; i += L::kWidth) {
     typename L::V b[N];
 #pragma GCC unroll 8
@@ -259,6 +262,7 @@ inline void outer_tile(Rows<L, R, kCut> rows, std::size_t ld, std::size_t n, boo
     for (int r = 0; r < R; ++r) sum[c][r] = add ? rows.load(w + c * ld, r) : V{};
   if (kFar && ld >= kLong)
     for (int c = 0; c < C; ++c) fetch_to_write(w + (C + c) * ld, R * L::kWidth);
+#pragma GCC unroll 2
   for (std::size_t j = 0; j < n; ++j) {
     const T *a = rows_of(j), *b = x[j] + x_at;
     asm("" : "+r"(a), "+r"(b));  // otherwise GCC reserves a register for each address
