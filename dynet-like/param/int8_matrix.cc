@@ -9,6 +9,8 @@
 namespace dynet {
 namespace {
 
+constexpr std::size_t kRoom = 1024;  // tiles of AMX read as many bytes at a time
+
 std::size_t scale_of(std::size_t i, std::size_t count, std::size_t rows, bool by_part) {
   return by_part ? i / (count / rows) : i % rows;
 }
@@ -21,7 +23,8 @@ Int8Matrix::Int8Matrix(std::size_t m, std::size_t n, const float* row_scales,
       columns(n),
       scales(panels() * kRows),
       sums(panels() * kRows),
-      packed(static_cast<std::int8_t*>(allocate_zeroed(panels() * kRows * blocks() * kColumns)),
+      packed(static_cast<std::int8_t*>(
+                 allocate_zeroed(panels() * kRows * blocks() * kColumns + kRoom)),
              [](std::int8_t* p) { free_aligned(p); }) {
   std::copy_n(row_scales, rows, scales.begin());
   for (std::size_t j = 0; j < columns; ++j)

@@ -8,7 +8,6 @@
 #include <new>
 #include <vector>
 
-#include "dynet-like/base/isa.h"
 #include "kernels/cpu/amx.h"
 #include "kernels/cpu/column_parts.h"
 #include "kernels/cpu/lanes.h"
@@ -193,19 +192,6 @@ DYNET_BF16 [[gnu::noinline]] void tile(std::size_t pairs, const Word* panel, Fac
     }
 }
 
-// y = sums, plus y or `start` where there is one, for `columns` columns of a tile. A null `add`
-// adds to all columns.
-void add_sums(const float (*sums)[AmxTiles::kSide], std::size_t columns, float* const* y,
-              std::size_t row, std::size_t rows, const bool* add, const float* start) {
-  const First some(std::min(rows, kWidth));
-  for (std::size_t c = 0; c < columns; ++c) {
-    float* const to = y[c] + row;
-    const float* const from = !add || add[c] ? to : start ? start + row : nullptr;
-    const L::V sum = L::load(sums[c]);
-    L::store(to, from ? L::load(from, some) + sum : sum, some);
-  }
-}
-
 template <int R>
 void multiply_panel(std::size_t pairs, const Word* panel, Factors x, std::size_t n, float* const* y,
                     std::size_t row, std::size_t rows, const bool* add, const float* start) {
@@ -256,40 +242,33 @@ void multiply_by_vectors(std::size_t m, std::size_t pairs, std::size_t n, const 
 }
 
 // The same by tiles. The words of a tile are side by side.
+constexpr std::size_t kHeight = 512;
 template <class Pack>
 void multiply_by_tiles(std::size_t m, std::size_t pairs, std::size_t n, const Word* words,
                        Pack pack, Factors x, float* const* y, const bool* add, const float* start) {
   constexpr std::size_t kTile = AmxTiles::kSide, kPairs = 256;
-  // As many rows as keep their words in the second cache, or in `panel`, for all columns; the words
-  // of 32 columns stay in the first cache.
+  // Rows at a time: those that keep their words in the second cache, or fit `panel`.
   const std::size_t fit = kSide * kPairs / std::min(kPairs, pairs) / kTile * kTile;
-  const std::size_t height = words ? 512 : std::min<std::size_t>(fit, 512);
+  const std::size_t height = words ? m : std::min<std::size_t>(fit, kHeight);
   const AmxTiles configured(n);
   alignas(64) Word panel[kSide * kPairs];
-  alignas(64) float sums[4][kTile][kTile];
-  for (std::size_t top = 0; top < m; top += height)
-    for (std::size_t p = 0; p < pairs; p += kPairs) {
-      const std::size_t here = std::min(kPairs, pairs - p), bottom = std::min(m, top + height);
-      const std::size_t apart = kTile * (words ? pairs : here);  // of the next 16 rows
-      if (!words) pack(top, bottom - top, p, here, Strides{kTile, apart}, panel);
-      const Word* const in = words ? words + top * pairs + p * kTile : panel;
-      const bool* const adds = p == 0 ? add : nullptr;
-      for (std::size_t j = 0, columns = 0; j < n; j += columns) {
-        const std::size_t wide = n - j > kTile ? 2 : 1;
-        columns = std::min(n - j, wide * kTile);
-        for (std::size_t row = top; row < bottom; row += 4 / wide * kTile) {
-          const std::size_t count = std::min((bottom - row + kTile - 1) / kTile, 4 / wide);
-          const auto multiply = wide == 2 ? AmxTiles::multiply_wide : AmxTiles::multiply_narrow;
-          multiply(here, in + (row - top) / kTile * apart, apart, count, x.words + j * x.apart + p,
-                   x.apart, sums);
-          for (std::size_t i = 0; i < count * wide; ++i) {
-            const std::size_t first = j + i / count * kTile, at = row + i % count * kTile;
-            add_sums(sums[i / count * 2 + i % count], std::min(kTile, n - first), y + first, at,
-                     bottom - at, adds ? adds + first : nullptr, start);
-          }
-        }
-      }
+  for (std::size_t p = 0; p < pairs; p += kPairs) {
+    const std::size_t here = std::min(kPairs, pairs - p);
+    const std::size_t apart = kTile * (words ? pairs : here);  // of the next 16 rows
+    for (std::size_t top = 0; top < m; top += height) {
+      const std::size_t rows = std::min(height, m - top);
+      if (!words) pack(top, rows, p, here, Strides{kTile, apart}, panel);
+      const auto add_sums = [&](std::size_t row, std::size_t j, const float* sums) {
+        const First some(std::min(rows - row, kTile));
+        float* const to = y[j] + top + row;
+        const float* const from = p > 0 || add[j] ? to : start ? start + top + row : nullptr;
+        const L::V sum = L::load(sums);
+        L::store(to, from ? L::load(from, some) + sum : sum, some);
+      };
+      AmxTiles::multiply<float>(rows, here, n, words ? words + p * kTile : panel, apart,
+                                x.words + p, x.apart, kHeight, add_sums);
     }
+  }
 }
 
 // Multiplies by the words of a matrix with m rows that `packed` holds, or else panel by panel;
@@ -332,7 +311,7 @@ class PackedColumns {
 
 Bf16Unit bf16_unit() {
   static const Bf16Unit unit = !__builtin_cpu_supports("avx512bf16") ? Bf16Unit::none
-                               : !isa_is_named() && asks_for_amx()   ? Bf16Unit::tiles
+                               : has_amx()                           ? Bf16Unit::tiles
                                                                      : Bf16Unit::vectors;
   return unit;
 }

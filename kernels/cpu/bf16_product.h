@@ -21,9 +21,7 @@ enum class Bf16Unit : std::uint8_t {
   tiles,    ///< AMX: of 32 products, the sums of the even and of the odd ones are added first
 };
 
-/// The fastest unit of this CPU; tiles only if DYNET_ISA is not set, so that all CPUs with
-/// AVX512-BF16 can be made to compute the same bits. The first call asks the system for permission
-/// to use AMX.
+/// The fastest unit of this CPU that may be used, see has_amx.
 Bf16Unit bf16_unit();
 
 /// Products of kernels/cpu/product.h with factors rounded to bf16 and float accumulation, by a unit

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 
+#include "kernels/cpu/amx.h"
 #include "kernels/cpu/column_parts.h"
 #include "kernels/cpu/lanes.h"
 
@@ -32,16 +33,18 @@ constexpr float kLeast = 1e-30f;
 // No sum overflows, of bytes without sign times any bytes.
 static_assert(Int8Matrix::kMostColumns * 255 * 128 < std::numeric_limits<std::int32_t>::max());
 
-/// Columns rounded to integers, with room for whole blocks.
+/// Columns rounded to integers, with zeros up to a multiple of `whole` bytes.
 struct RoundedColumns {
   std::size_t apart;  // bytes between columns
   std::unique_ptr<std::int8_t[]> values;
   std::unique_ptr<float[]> scales;
 
-  /// `flip`: bits of each integer that are inverted; 0x80 adds 128 to a signed byte.
-  RoundedColumns(std::size_t k, std::size_t n, const float* const* x, std::int8_t flip)
-      : apart((k + kColumns - 1) / kColumns * kColumns),
-        values(std::make_unique_for_overwrite<std::int8_t[]>(apart * n)),
+  /// `flip`: bits of each integer that are inverted; 0x80 adds 128 to a signed byte. `more`:
+  /// columns without values behind them.
+  RoundedColumns(std::size_t k, std::size_t n, const float* const* x, std::int8_t flip,
+                 std::size_t whole = kColumns, std::size_t more = 0)
+      : apart((k + whole - 1) / whole * whole),
+        values(std::make_unique_for_overwrite<std::int8_t[]>(apart * (n + more))),
         scales(std::make_unique_for_overwrite<float[]>(n)) {
     for (std::size_t j = 0; j < n; ++j) scales[j] = round(k, x[j], values.get() + j * apart, flip);
   }
@@ -62,7 +65,7 @@ struct RoundedColumns {
   float round(std::size_t k, const float* x, std::int8_t* to, std::int8_t flip) const {
     const float most = largest(k, x);
     const bool is_finite = most <= std::numeric_limits<float>::max();
-    std::fill(to + (k - k % kColumns), to + apart, flip);
+    std::fill(to + k, to + apart, flip);
     if (!is_finite || most < kLeast) {
       std::fill_n(to, k, flip);
       return is_finite ? 0 : std::numeric_limits<float>::quiet_NaN();
@@ -185,6 +188,16 @@ void multiply_anywhere(const Int8Matrix& w, std::size_t n, const RoundedColumns&
 
 bool has_vnni() { return __builtin_cpu_supports("avx512vnni"); }
 
+inline void finish(const Int8Matrix& w, std::size_t row, __m512i sums, float scale, float* y,
+                   bool add, const float* start) {
+  const auto there = static_cast<__mmask16>((1u << std::min(kRows, w.rows - row)) - 1);
+  const __m512 scales = _mm512_loadu_ps(w.scales.data() + row);
+  __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_mul_ps(scales, _mm512_set1_ps(scale)));
+  const float* const before = add ? y : start;
+  if (before) v = _mm512_add_ps(_mm512_maskz_loadu_ps(there, before + row), v);
+  _mm512_mask_storeu_ps(y + row, there, v);
+}
+
 constexpr int kTileColumns = 6;
 
 // R panels times C columns. The instruction multiplies unsigned by signed bytes, so 128 was added
@@ -215,17 +228,11 @@ DYNET_VNNI [[gnu::noinline]] void tile(const Int8Matrix& w, std::size_t panel,
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
     const std::size_t row = (panel + static_cast<std::size_t>(r)) * kRows;
-    const auto there = static_cast<__mmask16>((1u << std::min(kRows, w.rows - row)) - 1);
     const __m512i too_much = _mm512_slli_epi32(_mm512_loadu_si512(w.sums.data() + row), 7);
-    const __m512 scales = _mm512_loadu_ps(w.scales.data() + row);
 #pragma GCC unroll 8
     for (int c = 0; c < C; ++c) {
       const std::size_t j = column + static_cast<std::size_t>(c);
-      const __m512 scale = _mm512_mul_ps(scales, _mm512_set1_ps(x.scales[j]));
-      __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_sub_epi32(sum[c][r], too_much)), scale);
-      const float* const before = add[j] ? y[j] : start;
-      if (before) v = _mm512_add_ps(_mm512_maskz_loadu_ps(there, before + row), v);
-      _mm512_mask_storeu_ps(y[j] + row, there, v);
+      finish(w, row, _mm512_sub_epi32(sum[c][r], too_much), x.scales[j], y[j], add[j], start);
     }
   }
 }
@@ -248,6 +255,22 @@ void multiply_by_vnni(const Int8Matrix& w, std::size_t n, const RoundedColumns& 
     });
 }
 
+// Tiles that end behind a panel multiply its neighbour by zeros.
+void multiply_by_tiles(const Int8Matrix& w, std::size_t n, const float* const* x, float* const* y,
+                       const bool* add, const float* start) {
+  constexpr std::size_t kWord = 4, kTile = AmxTiles::kSide, kHeight = 512;
+  static_assert(kRows == kTile && kColumns == kWord);
+  const RoundedColumns columns(w.columns, n, x, 0, kTile * kWord, AmxTiles::kColumns - 1);
+  const AmxTiles configured(n);
+  const auto words = [](const std::int8_t* p) { return reinterpret_cast<const std::uint32_t*>(p); };
+  AmxTiles::multiply<std::int32_t>(
+      w.rows, columns.apart / kWord, n, words(w.panel(0)), w.blocks() * kTile,
+      words(columns.values.get()), columns.apart / kWord, kHeight,
+      [&](std::size_t row, std::size_t j, const std::int32_t* sums) {
+        finish(w, row, _mm512_load_si512(sums), columns.scales[j], y[j], add[j], start);
+      });
+}
+
 #endif
 
 }  // namespace
@@ -255,6 +278,8 @@ void multiply_by_vnni(const Int8Matrix& w, std::size_t n, const RoundedColumns& 
 void multiply_int8(const Int8Matrix& w, std::size_t n, const float* const* x, float* const* y,
                    const bool* add, const float* start) {
 #ifdef DYNET_VNNI
+  constexpr std::size_t kFew = 8;  // columns, below which vectors are as fast
+  if (n >= kFew && has_amx()) return multiply_by_tiles(w, n, x, y, add, start);
   if (has_vnni())
     return multiply_by_vnni(w, n, RoundedColumns(w.columns, n, x, std::int8_t{-128}), y, add,
                             start);

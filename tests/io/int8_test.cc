@@ -127,9 +127,12 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
 TEST_CASE("int8: products have the bits of the formula on every instruction set") {
   Draws draw;
   for (unsigned round = 0; round < 300; ++round) {
-    const Product p(draw, 1 + draw.below(round % 3 ? 40 : 150), 1 + draw.below(70),
-                    1 + draw.below(15));
-    const auto adds = static_cast<unsigned>(draw.below(1u << 15));
+    const Product p(draw,
+                    1 + draw.below(round % 3   ? 40
+                                   : round % 9 ? 150
+                                               : 600),
+                    1 + draw.below(70), 1 + draw.below(round % 4 ? 15 : 70));
+    const auto adds = static_cast<unsigned>(draw.below(std::uint64_t{1} << 32));
     const bool starts = draw.below(2);
     on_all_isas([&](Multiply multiply) {
       CHECK(p.by(multiply, adds, starts) == p.expected(adds, starts));
@@ -141,7 +144,7 @@ TEST_CASE("int8: the largest numbers do not overflow") {
   Draws draw;
   for (const std::size_t k : {2u, 64u, 4096u, 65536u})
     for (const int sign : {1, -1}) {
-      Product p(draw, 18, k, 2);
+      Product p(draw, 18, k, 9);
       for (std::size_t i = 0; i < p.w.size(); ++i)
         p.w[i] = static_cast<std::int8_t>(i % 18 < 9 ? 127 : sign * 127);
       for (auto& column : p.x)
