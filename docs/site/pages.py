@@ -15,6 +15,7 @@ PICTURES = (".svg", ".png")
 LANGUAGES = {".cc": "cpp", ".h": "cpp", ".cu": "cpp", ".cuh": "cpp", ".cmake": "cmake", ".txt": "text", ".py": "python"}
 CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r'(?:(?<=\]\()|(?<=<img src="))([^()\s#"]+)(?=(?:#[^()\s]*)?\)|")')
+SITE_ONLY = re.compile(r"<!-- site: (.*?) -->")  # a link to a page that the checkout does not have
 NOTE = re.compile(r"^<!-- .*? -->\n", re.MULTILINE)  # for tests; the reader does not see it
 
 
@@ -45,7 +46,7 @@ def page_of(root, document, text):
             sources.append(path)
         parts += [text[end : match.start()], new]
         end = match.end()
-    return NOTE.sub("", "".join([*parts, text[end:]])), sources
+    return NOTE.sub("", SITE_ONLY.sub(r"\1", "".join([*parts, text[end:]]))), sources
 
 
 def output_of(output):

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Adds what Doxygen documents, from its tag file, to the search of the site: one entry for each name of a scope, which
-leads to its page in the reference. A name that people look for comes before pages that mention it."""
+leads to its page in the reference. Classes and functions, in C++ and Python, come before pages that mention them."""
 
 import argparse
 import json
 import pathlib
+import re
 import xml.etree.ElementTree as ElementTree
 
-FOLDER = "reference/"
+FOLDER, PYTHON = "reference/", "python/reference/"
 
 
 def entries_of(tags):
@@ -43,12 +44,18 @@ def main():
         short = name.split("::")[-1]
         title = f"{short} ({kind} {name})"
         entry = {"location": FOLDER + place, "title": title, "text": f"{name} {kind}"}
+        if name == f"dynet::{short}":
+            entry["tags"] = [short]
         if page not in pages:  # the search takes its title from the first section
             of_page = entry if not anchor else {"title": "Reference", "text": ""}
             added += [of_page | {"location": FOLDER + page}, of_page | {"location": f"{FOLDER}{page}#top"}]
             pages.add(page)
         if anchor:
             added.append(entry)
+    titles = {entry["title"] for entry in index["docs"] if "#" not in entry["location"]}
+    for entry in index["docs"]:
+        if entry["location"].startswith(PYTHON) and re.fullmatch(r"\w+", entry["title"]) and entry["title"] not in titles:
+            entry |= {"tags": [entry["title"]], "title": f"dy.{entry['title']} (Python)"}
     index["docs"] += added
     arguments.index.write_text(json.dumps(index), encoding="utf-8")
     print(f"search: {len(added)} names of the reference")

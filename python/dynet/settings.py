@@ -8,8 +8,10 @@ import dynet_config
 from . import _core
 
 HAVE_CUDA = any(name.startswith("GPU") for name in _core._device_names())
+"""Whether a GPU can be used."""
 ERRMSG = ("No GPU can be used: the module was built without CUDA, or there is no NVIDIA driver. See"
           " docs/gpu.md.")
+"""The message of the error if it cannot."""
 
 # Program arguments: the attribute that they set, and whether a value follows.
 _ARGUMENTS: dict[str, tuple[str, bool]] = {

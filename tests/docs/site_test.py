@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Plants mistakes in web pages and expects the check of links to name the page and the line; lays out the pages of a
-small checkout; shows the filter of the reference a header."""
+small checkout; writes the Python reference of a small module; shows the filter of the reference a header."""
 
 import pathlib
 import subprocess
@@ -68,7 +68,7 @@ class Pages(small_tree.SmallTree):
     CLEAN = {
         "README.md": "# Name\n\n[guide](docs/guide.md#part), [code](examples/a.cc), [folder](examples/), [far](https://host/x.cc)\n"
         "`[no](link.cc)`\n\n<!-- cpp: from examples/a.cc -->\n```cpp\nf[](int x.cc);\n```\n",
-        "docs/guide.md": "# Guide\n\n## Part\n\n[code](../examples/a.cc)\n",
+        "docs/guide.md": "# Guide\n\n## Part\n\n[code](../examples/a.cc)<!-- site:  ([names](../x.md)) -->\n",
         "docs/reference/notes.md": "# Not a page\n",
         "docs/site/site.css": "",
         "examples/README.md": "# Examples\n",
@@ -84,7 +84,7 @@ class Pages(small_tree.SmallTree):
             (to / "README.md").read_text(),
             "---\nhide: [navigation, toc]\n---\n\n# Name\n\n[guide](docs/guide.md#part), [code](examples/a.cc.md), "
             "[folder](examples/README.md), [far](https://host/x.cc)\n`[no](link.cc)`\n\n```cpp\nf[](int x.cc);\n```\n")  # fmt: skip
-        self.assertEqual((to / "docs/guide.md").read_text(), "# Guide\n\n## Part\n\n[code](../examples/a.cc.md)\n")
+        self.assertEqual((to / "docs/guide.md").read_text(), "# Guide\n\n## Part\n\n[code](../examples/a.cc.md) ([names](../x.md))\n")
         self.assertIn("\n````cpp\nint main() {}\n````\n", (to / "examples/a.cc.md").read_text())
         self.assertFalse((to / "docs/reference").exists())
 
@@ -93,6 +93,99 @@ class Pages(small_tree.SmallTree):
         done = run("docs/site/pages.py", "--root", str(self.root), "--to", str(self.root / "pages"))
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("b.cc", done.stderr)
+
+
+STUB = '''import dynet.types
+from dynet.errors import ShapeError as ShapeError
+
+class _Base:
+    """All."""
+    def reset(self) -> None: ...
+
+class Box(_Base):
+    """
+    Holds `add`.
+
+    width: in *units*
+    height: more
+        of them
+
+    >>> dy.Box(1)
+    """
+    def __init__(self, width: int, height: int = 1) -> None: ...
+    @property
+    def T(self) -> dynet.types.Array:
+        """Turned."""
+    @staticmethod
+    def unit() -> Box: ...
+    def _hidden(self) -> None: ...
+
+Case: TypeAlias = Box
+
+@overload
+def add(x: float, y: float) -> float:
+    """Adds."""
+@overload
+def add(x: Box, *, y: Box) -> Box: ...
+def _private() -> None: ...
+'''
+NAMES = "Box Case _Base add Tensor ShapeError annotate.load"
+
+
+class PythonReference(small_tree.SmallTree):
+    CLEAN = {
+        "docs/site/python_reference.py": (ROOT / "docs/site/python_reference.py").read_text(encoding="utf-8"),
+        "docs/site/python_pages.txt": f"## index: All\n\n## boxes: Boxes\n> Text.\n{NAMES}\n",
+        "dynet/_core.pyi": STUB,
+        "dynet/__init__.py": "from . import _core\nfrom ._core import *\nfrom .tensor import Tensor as Tensor\nfrom .x import y as _y\n",
+        "dynet/tensor.py": 'class Tensor:\n    """Values."""\n    size: int\n    """How many."""\n',
+        "dynet/x.py": "y = 1\n",
+        "dynet/errors.py": 'class ShapeError(ValueError):\n    """Shapes."""\n',
+        "dynet/annotate.py": 'def load(path: str) -> None:\n    """Loads."""\n',
+        "reference.tag": "<tagfile><compound kind='namespace'><name>dynet</name><member kind='function'><name>add</name>"
+        "<anchorfile>ops.html</anchorfile><anchor>a1</anchor></member></compound></tagfile>",
+    }  # fmt: skip
+
+    def write_pages(self, *options):
+        options = options or ("--stubs", str(self.root / "dynet"), "--tags", str(self.root / "reference.tag"))
+        command = [sys.executable, str(self.root / "docs/site/python_reference.py"), "--to", str(self.root / "to"), *options]
+        return subprocess.run(command, text=True, capture_output=True, check=False)
+
+    def test_entries(self):
+        done = self.write_pages()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        page = (self.root / "to/boxes.md").read_text()
+        for text in (
+            "# Boxes\n\nText.\n\n",
+            '## <a id="dynet.Box"></a>Box\n\n```python\nBox(width: int, height: int = 1)\n```\n\nHolds [`add`](boxes.md#dynet.add).',
+            "* `width`: in \\*units\\*\n* `height`: more\n    of them\n\n```pycon\n>>> dy.Box(1)\n```\n",
+            "the members of [`_Base`](boxes.md#dynet._Base)",
+            '### <a id="dynet.Box.T"></a>Box.T\n\n```python\nT: Array\n```\n\nTurned.',
+            "```python\nunit() -> Box\n```",
+            "The same as [`Box`](boxes.md#dynet.Box).",
+            '<a id="dynet._Base.reset"></a>',
+            "```python\nadd(x: float, y: float) -> float\nadd(x: Box, *, y: Box) -> Box\n```\n\nAdds.\n\n"
+            "In C++: [`dynet::add`](../../reference/ops.html#a1)",
+            '<a id="dynet.Tensor.size"></a>Tensor.size\n\n```python\nsize: int\n```\n\nHow many.',
+            "class ShapeError(ValueError)",
+            '<a id="dynet.annotate.load"></a>',
+        ):
+            self.assertIn(text, page)
+        self.assertNotIn("_hidden", page)
+        self.assertNotIn("_private", page)
+        self.assertIn("[`Case`](boxes.md#dynet.Case)", (self.root / "to/index.md").read_text())
+
+    def test_a_name_without_a_page_and_a_page_without_the_name_are_errors(self):
+        self.write("docs/site/python_pages.txt", "## boxes: Boxes\n" + NAMES.replace("add", "subtract"))
+        done = self.write_pages()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("add: no page for it in python_pages.txt", done.stderr)
+        self.assertIn("subtract: in python_pages.txt, but not public", done.stderr)
+
+    def test_pages_without_stubs_say_so(self):
+        done = self.write_pages("--tags", "none")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("was built without the Python module", (self.root / "to/boxes.md").read_text())
 
 
 HEADER = """#pragma once
