@@ -19,6 +19,7 @@ namespace dynet {
 namespace {
 
 constexpr double kLetter = 6.7, kLine = 15, kSide = 8, kGap = 14, kBetween = 44;  // pixels
+constexpr double kAnywhere = 1e9;  // of a box without operands above it
 
 std::string file_of(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
@@ -65,6 +66,7 @@ class Picture {
   void find_layers();
   void find_layers_of_batches();
   void lift_leaves();
+  double below_operands(const Box& box) const;
   void place();
   std::string line_of(NodeId id) const {
     const NodeOrigin& o = graph_.origins[id];
@@ -245,35 +247,60 @@ void Picture::lift_leaves() {
       boxes_[b].layer = first_use[b] - 1;
 }
 
+// The mean of the centres of a box's operands above it. Leaves count only if there is nothing else:
+// a parameter has users everywhere.
+double Picture::below_operands(const Box& box) const {
+  for (const bool leaves : {false, true}) {
+    double sum = 0, n = 0;
+    for (const auto& [from, count] : box.reads) {
+      const Box& operand = boxes_[from];
+      if (operand.layer >= box.layer || operand.is_leaf != leaves) continue;
+      sum += operand.x + operand.width / 2;
+      ++n;
+    }
+    if (n > 0) return sum / n;
+  }
+  return kAnywhere;
+}
+
+// Each box is near the middle of its operands, so that a sequence of steps is a column; the boxes
+// of a batch are side by side.
 void Picture::place() {
   std::map<std::size_t, std::vector<Box*>> layers;
   for (Box& box : boxes_) layers[box.layer].push_back(&box);
+  double left = 0, right = 0;
   for (auto& [layer, row] : layers) {
-    double x = 0, height = 0;
-    for (Box* box : row) {  // near the mean of the operands
-      double sum = 0, weight = 0;
-      for (const auto& [from, count] : box->reads)
-        if (boxes_[from].layer < layer) {
-          sum += boxes_[from].x + boxes_[from].width / 2;
-          ++weight;
-        }
-      box->order = weight > 0 ? sum / weight : 1e9;
-    }
-    std::stable_sort(row.begin(), row.end(),
-                     [](const Box* a, const Box* b) { return a->order < b->order; });
+    std::map<std::uint32_t, std::pair<double, double>> sums;  // of orders in a batch, and how many
+    const auto batch = [&](const Box* box) { return batch_[box->nodes[0]]; };
     for (Box* box : row) {
-      box->x = x;
+      box->order = below_operands(*box);
+      auto& [sum, count] = sums[batch(box)];
+      sum += box->order;
+      ++count;
+    }
+    const auto key = [&](const Box* box) {
+      const auto& [sum, count] = sums[batch(box)];
+      return box->is_leaf ? std::tuple(kAnywhere, 0u, kAnywhere)
+                          : std::tuple(sum / count, batch(box), box->order);
+    };
+    std::stable_sort(row.begin(), row.end(),
+                     [&](const Box* a, const Box* b) { return key(a) < key(b); });
+    double end = row[0]->order == kAnywhere ? left : -1e9, height = 0, shift = 0, n = 0;
+    for (Box* box : row) {
+      const double wanted = box->order - box->width / 2;
+      box->x = box->order == kAnywhere ? end : std::max(end, wanted);
+      if (box->order != kAnywhere) shift += box->x - wanted, ++n;
+      end = box->x + box->width + kGap;
       box->y = height_;
-      x += box->width + kGap;
       height = std::max(height, box->height);
     }
-    width_ = std::max(width_, x - kGap);
+    for (Box* box : row) box->x -= n > 0 ? shift / n : 0;
+    left = std::min(left, row.front()->x);
+    right = std::max(right, row.back()->x + row.back()->width);
     height_ += height + kBetween;
   }
-  for (auto& [layer, row] : layers) {  // centred
-    const double right = row.back()->x + row.back()->width;
-    for (Box* box : row) box->x += (width_ - right) / 2;
-  }
+  for (Box& box : boxes_) box.x -= left;
+  width_ = right - left;
   height_ = std::max(0.0, height_ - kBetween);
 }
 
@@ -286,25 +313,27 @@ std::string Picture::edge(const Box& from, const Box& to, std::size_t count) con
                      ' ' + number(y + bend) + ' ' + number(u) + ' ' +
                      number(back ? v + bend : v - bend) + ' ' + number(u) + ' ' + number(v) + '"';
   if (count > 1) text += " stroke-width=\"2\"";
+  if (from.is_leaf && to.layer > from.layer + 1) text += " stroke-dasharray=\"1 3\"";
   return text + "/>\n";
 }
 
 std::string Picture::svg() const {
   constexpr double kEdge = 10;
   const double width = width_ + 2 * kEdge, height = height_ + 2 * kEdge;
-  std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) +
-                     "\" height=\"" + number(height) + "\" viewBox=\"" + number(-kEdge) + ' ' +
-                     number(-kEdge) + ' ' + number(width) + ' ' + number(height) +
+  std::string text = "<svg class=\"dynet-graph\" xmlns=\"http://www.w3.org/2000/svg\" width=\"" +
+                     number(width) + "\" height=\"" + number(height) + "\" viewBox=\"" +
+                     number(-kEdge) + ' ' + number(-kEdge) + ' ' + number(width) + ' ' +
+                     number(height) +
                      "\" font-family=\"monospace\" font-size=\"11\">\n<style>\n"
-                     "svg { background: #fff; color: #111; }\n"
-                     "text { fill: currentColor; }\n"
-                     ".edge { fill: none; stroke: #888; }\n"
-                     "rect { stroke: #555; fill: #f4f4f4; }\n"
-                     ".batch { fill: hsl(var(--hue) 70% 86%); }\n"
+                     ".dynet-graph { background: #fff; color: #111; }\n"
+                     ".dynet-graph text { fill: currentColor; }\n"
+                     ".dynet-graph .edge { fill: none; stroke: #888; }\n"
+                     ".dynet-graph rect { stroke: #555; fill: #f4f4f4; }\n"
+                     ".dynet-graph .batch { fill: hsl(var(--hue) 70% 86%); }\n"
                      "@media (prefers-color-scheme: dark) {\n"
-                     "  svg { background: #181818; color: #eee; }\n"
-                     "  rect { stroke: #aaa; fill: #303030; }\n"
-                     "  .batch { fill: hsl(var(--hue) 40% 26%); }\n"
+                     "  .dynet-graph { background: #181818; color: #eee; }\n"
+                     "  .dynet-graph rect { stroke: #aaa; fill: #303030; }\n"
+                     "  .dynet-graph .batch { fill: hsl(var(--hue) 40% 26%); }\n"
                      "}\n</style>\n";
   for (const Box& box : boxes_)
     for (const auto& [from, count] : box.reads) text += edge(boxes_[from], box, count);

@@ -17,8 +17,9 @@ struct PictureSettings {
 };
 
 /// The graph as an SVG picture, from top to bottom: a box for each node, or for nodes that are
-/// folded, with operation, shape and line of the program. Nodes that run as one batch have one
-/// colour.
+/// folded, with operation, shape and line of the program. Nodes that run as one batch are side by
+/// side in one colour; the steps of a sequence are a column. Lines to later uses of leaves are
+/// dotted. The styles apply to the picture alone, so it may be a part of a page.
 std::string graph_svg(const ComputationGraph& graph, const PictureSettings& settings = {});
 /// Writes `graph_svg` to a file. Throws FileError.
 void write_svg(const ComputationGraph& graph, const std::string& path,

@@ -1,6 +1,9 @@
 #include "dynet-like/profile/picture.h"
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <sstream>
 
 #include "tests/io/folder.h"
 #include "tests/run/random_graph.h"
@@ -101,6 +104,76 @@ TEST_CASE("nodes of one batch are side by side, below all of their operands") {
     }
   }
   CHECK(together > 0);
+}
+
+TEST_CASE("batches of several layers and steps are contiguous in their row") {
+  ParameterCollection pc;
+  Parameter p = pc.add_parameters({4, 4});
+  ComputationGraph g;
+  const Expression w = parameter(g, p);
+  std::vector<Expression> lower, upper;  // two layers of three sequences
+  for (int k = 0; k < 3; ++k) {
+    lower.push_back(tanh(input(g, Dim({4}), std::vector<float>(4, float(k)))));
+    upper.push_back(exp(lower.back()));
+  }
+  for (int step = 0; step < 4; ++step)
+    for (std::size_t k = 0; k < 3; ++k) {
+      lower[k] = tanh(w * lower[k]);
+      upper[k] = exp(lower[k] + upper[k]);
+    }
+  sum(upper);
+  const std::string svg = graph_svg(g);
+  const auto boxes = rectangles(svg);
+  REQUIRE(boxes.size() == g.size());
+  std::map<double, std::vector<NodeId>> rows;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const auto args = g.store().args_of(g.store().nodes[id]);
+    if (!args.empty()) rows[boxes[id].y].push_back(id);
+  }
+  for (auto& [y, row] : rows) {
+    std::sort(row.begin(), row.end(), [&](NodeId a, NodeId b) { return boxes[a].x < boxes[b].x; });
+    std::set<std::string> before;
+    for (std::size_t k = 1; k < row.size(); ++k) {
+      if (boxes[row[k]].hue == boxes[row[k - 1]].hue) continue;
+      CHECK(before.insert(boxes[row[k - 1]].hue).second);
+      CHECK(before.count(boxes[row[k]].hue) == 0);
+    }
+  }
+  check_apart(svg);
+}
+
+TEST_CASE("each of several sequences is a column") {
+  ParameterCollection pc;
+  Parameter p = pc.add_parameters({4, 4});
+  ComputationGraph g;
+  const Expression w = parameter(g, p);
+  std::vector<Expression> h;
+  for (int k = 0; k < 3; ++k) h.push_back(input(g, Dim({4}), std::vector<float>(4, float(k))));
+  for (int step = 0; step < 4; ++step)
+    for (Expression& x : h) x = tanh(w * x);
+  const auto boxes = rectangles(graph_svg(g));
+  const auto centre = [&](NodeId id) { return boxes[id].x + boxes[id].width / 2; };
+  for (NodeId id = 0; id < g.size(); ++id)
+    for (const NodeId operand : g.store().args_of(g.store().nodes[id]))
+      if (!g.store().args_of(g.store().nodes[operand]).empty())
+        CHECK(std::abs(centre(id) - centre(operand)) < 0.2);
+}
+
+TEST_CASE("styles of a picture do not change the page around it") {
+  ComputationGraph g;
+  tanh(input(g, 1.0f));
+  const std::string svg = graph_svg(g);
+  const std::size_t begin = svg.find("<style>\n"), end = svg.find("</style>");
+  REQUIRE(end != svg.npos);
+  std::istringstream rules(svg.substr(begin + 8, end - begin - 8));
+  std::size_t scoped = 0;
+  for (std::string line; std::getline(rules, line);) {
+    line.erase(0, line.find_first_not_of(' '));
+    if (line.find('{') == line.npos || line[0] == '@') continue;
+    CHECK(line.substr(0, 12) == ".dynet-graph");
+    ++scoped;
+  }
+  CHECK(scoped == 8);
 }
 
 TEST_CASE("a large graph is folded by batch, then by line") {
