@@ -15,7 +15,7 @@ PICTURES = (".svg", ".png")
 LANGUAGES = {".cc": "cpp", ".h": "cpp", ".cu": "cpp", ".cuh": "cpp", ".cmake": "cmake", ".txt": "text", ".py": "python"}
 CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r'(?:(?<=\]\()|(?<=<img src="))([^()\s#"]+)(?=(?:#[^()\s]*)?\)|")')
-SITE_ONLY = re.compile(r"<!-- site: (.*?) -->")  # a link to a page that the checkout does not have
+SITE_ONLY = re.compile(r"<!-- site: (.*?) \| (\S*) -->")  # a link to a page that the checkout does not have
 NOTE = re.compile(r"^<!-- .*? -->\n", re.MULTILINE)  # for tests; the reader does not see it
 
 
@@ -46,7 +46,7 @@ def page_of(root, document, text):
             sources.append(path)
         parts += [text[end : match.start()], new]
         end = match.end()
-    return NOTE.sub("", SITE_ONLY.sub(r"\1", "".join([*parts, text[end:]]))), sources
+    return NOTE.sub("", SITE_ONLY.sub(r" ([\1](\2))", "".join([*parts, text[end:]]))), sources
 
 
 def output_of(output):
@@ -56,7 +56,7 @@ def output_of(output):
         picture = "".join(data["image/png"]).replace("\n", "")
         return f'<img alt="" src="data:image/png;base64,{picture}">'
     if "image/svg+xml" in data:
-        return "".join(data["image/svg+xml"])
+        return f"<div>{''.join(data['image/svg+xml']).strip()}</div>"  # Markdown leaves a block as it is
     return "````text\n" + "".join(output.get("text", data.get("text/plain", ""))).rstrip() + "\n````"
 
 

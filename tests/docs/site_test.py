@@ -68,10 +68,12 @@ class Pages(small_tree.SmallTree):
     CLEAN = {
         "README.md": "# Name\n\n[guide](docs/guide.md#part), [code](examples/a.cc), [folder](examples/), [far](https://host/x.cc)\n"
         "`[no](link.cc)`\n\n<!-- cpp: from examples/a.cc -->\n```cpp\nf[](int x.cc);\n```\n",
-        "docs/guide.md": "# Guide\n\n## Part\n\n[code](../examples/a.cc)<!-- site:  ([names](../x.md)) -->\n",
+        "docs/guide.md": "# Guide\n\n## Part\n\n[code](../examples/a.cc)<!-- site: names | ../x.md -->\n",
         "docs/reference/notes.md": "# Not a page\n",
         "docs/site/site.css": "",
-        "examples/README.md": "# Examples\n",
+        "examples/README.md": "# Examples\n\n[notebook](n.ipynb)\n",
+        "examples/n.ipynb": '{"cells": [{"cell_type": "markdown", "source": ["# Note"]}, {"cell_type": "code", "source": ["cg()"], '
+        '"outputs": [{"data": {"image/svg+xml": ["<svg>\\n", "<text>a*b*</text></svg>\\n"]}}, {"text": ["1\\n"]}]}]}',
         "examples/a.cc": "int main() {}\n",
     }
 
@@ -79,7 +81,7 @@ class Pages(small_tree.SmallTree):
         to = self.root / "pages"
         done = run("docs/site/pages.py", "--root", str(self.root), "--to", str(to))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout, "pages: 3 documents, 1 other files\n")
+        self.assertEqual(done.stdout, "pages: 3 documents, 2 other files\n")
         self.assertEqual(
             (to / "README.md").read_text(),
             "---\nhide: [navigation, toc]\n---\n\n# Name\n\n[guide](docs/guide.md#part), [code](examples/a.cc.md), "
@@ -87,6 +89,10 @@ class Pages(small_tree.SmallTree):
         self.assertEqual((to / "docs/guide.md").read_text(), "# Guide\n\n## Part\n\n[code](../examples/a.cc.md) ([names](../x.md))\n")
         self.assertIn("\n````cpp\nint main() {}\n````\n", (to / "examples/a.cc.md").read_text())
         self.assertFalse((to / "docs/reference").exists())
+        self.assertEqual(
+            (to / "examples/n.ipynb.md").read_text(),
+            "---\ntitle: n.ipynb\n---\n\n# Note\n\n````python\ncg()\n````\n\n<div><svg>\n<text>a*b*</text></svg></div>\n\n"
+            "````text\n1\n````\n")  # fmt: skip
 
     def test_a_link_to_nothing_stops_it(self):
         self.write("docs/guide.md", "[code](../examples/b.cc)\n")
