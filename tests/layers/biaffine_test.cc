@@ -89,7 +89,7 @@ TEST_CASE("biaffine scorer: gradients, and none without update") {
 
 TEST_CASE("biaffine scorer: what is wrong is said, and changes nothing") {
   ParameterCollection model;
-  CHECK_THROWS_WITH(BiaffineScorer(model, {0, 2}), Catch::Contains("of a size above zero"));
+  CHECK_THROWS_WITH(BiaffineScorer(model, {0, 2}), Catch::Contains("sizes must be above zero"));
   CHECK_THROWS_AS(BiaffineScorer(model, {3, 0}), ArgumentError);
   CHECK_THROWS_AS(BiaffineScorer(model, {3, 2, 0}), ArgumentError);
   CHECK(model.parameters_list().empty());

@@ -2,8 +2,7 @@
 
 #include <vector>
 
-#include "dynet-like/graph/computation_graph.h"
-#include "dynet-like/param/parameters.h"
+#include "dynet-like/layers/layer_base.h"
 
 namespace dynet {
 
@@ -16,9 +15,9 @@ namespace dynet {
 /// one kind, the scores of all pairs of a sentence are the arcs of
 /// structures/dependency_trees/op.h.
 ///
-/// `new_graph` must be called first; without it the functions throw ArgumentError. A call that
-/// throws leaves the layer unchanged.
-class BiaffineScorer {
+/// Parameters: U {outputs*heads,dependents}, u {outputs*heads}, v {outputs,dependents} and b
+/// {outputs}.
+class BiaffineScorer : public LayerBase {
  public:
   /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
@@ -39,10 +38,6 @@ class BiaffineScorer {
   /// An empty layer, to be assigned to.
   BiaffineScorer() = default;
 
-  /// Adds the parameters to the graph; without `update` they get no gradient.
-  void new_graph(ComputationGraph& cg, bool update = true,
-                 SourceLocation at = SourceLocation::current());
-
   /// The scores of all pairs, for one kind: {number of heads, number of dependents}. Throws
   /// ArgumentError for no heads or no dependents, and for several kinds.
   Expression all_pairs(const std::vector<Expression>& heads,
@@ -52,19 +47,15 @@ class BiaffineScorer {
   Expression pair(const Expression& head, const Expression& dependent,
                   SourceLocation at = SourceLocation::current()) const;
 
-  /// Collection of the parameters.
-  ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
-  void need_graph(const char* who, SourceLocation at) const;
+  void list_parts(Parts& parts) override;
   Expression weigh(const Expression& dependent, SourceLocation at) const;
 
-  ParameterCollection collection_;
   Settings settings_;
-  Parameter product_, head_, dependent_, bias_;
-  Expression product_node_, head_node_, dependent_node_, bias_node_;
+  Weight product_, head_, dependent_, bias_;
 };
 
 }  // namespace dynet

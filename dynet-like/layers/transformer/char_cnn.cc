@@ -47,37 +47,26 @@ CharCnn::CharCnn(ParameterCollection& model, const Settings& settings) : setting
   }
 }
 
-void CharCnn::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  if (settings_.filters == 0) nn_detail::fail("new_graph", "the layer is empty", at);
-  std::vector<Nodes> nodes;
-  for (const Filters& f : filters_) {
-    Nodes& of_width = nodes.emplace_back();
-    of_width.push_back(nn_detail::put(cg, f.bias, update, at));
-    for (const Parameter& p : f.matrices) of_width.push_back(nn_detail::put(cg, p, update, at));
+void CharCnn::list_parts(Parts& parts) {
+  for (Filters& f : filters_) {
+    parts.add(f.bias);
+    for (Weight& matrix : f.matrices) parts.add(matrix);
   }
-  std::vector<Highway> highways = highways_;
-  for (Highway& h : highways) {
-    h.change.new_graph(cg, update, at);
-    h.gate.new_graph(cg, update, at);
-  }
-  nodes_.swap(nodes);  // only if nothing threw
-  highways_.swap(highways);
-  update_ = update;
+  for (Highway& h : highways_) parts.add(h.change, h.gate);
 }
 
 // All windows of a word are one batch, with one product for each position in the window.
-Expression CharCnn::convolve(const Nodes& filters, const std::vector<unsigned>& word,
+Expression CharCnn::convolve(const Filters& filters, const std::vector<unsigned>& word,
                              SourceLocation at) const {
-  const std::size_t width = filters.size() - 1, length = word.size();
+  const std::size_t width = filters.matrices.size(), length = word.size();
   const std::size_t windows = length < width ? 1 : length - width + 1;
-  std::vector<Expression> terms = {filters[0]};
+  std::vector<Expression> terms = {filters.bias};
   for (std::size_t k = 0; k < std::min(width, length); ++k) {
     const IndexArgument characters(word.begin() + static_cast<std::ptrdiff_t>(k),
                                    word.begin() + static_cast<std::ptrdiff_t>(k + windows));
-    ComputationGraph& cg = *filters[0].pg;
-    terms.push_back(filters[k + 1]);
-    terms.push_back(update_ ? lookup(cg, table_, characters, at)
-                            : const_lookup(cg, table_, characters, at));
+    terms.push_back(filters.matrices[k]);
+    terms.push_back(update() ? lookup(graph(), table_, characters, at)
+                             : const_lookup(graph(), table_, characters, at));
   }
   const Expression all = affine_transform(terms, at);
   if (windows == 1) return all;
@@ -86,11 +75,10 @@ Expression CharCnn::convolve(const Nodes& filters, const std::vector<unsigned>& 
 }
 
 Expression CharCnn::apply(const std::vector<unsigned>& word, SourceLocation at) const {
-  if (nodes_.empty()) nn_detail::fail("apply", "call new_graph first", at);
-  nodes_[0][0].dim(at);  // throws if the graph is gone
+  need_graph("apply", at);
   if (word.empty()) nn_detail::fail("apply", "a word needs a character", at);
   std::vector<Expression> parts;
-  for (const Nodes& filters : nodes_) parts.push_back(convolve(filters, word, at));
+  for (const Filters& filters : filters_) parts.push_back(convolve(filters, word, at));
   Expression y = tanh(parts.size() == 1 ? parts[0] : concatenate(parts, 0, at), at);
   for (const Highway& h : highways_) {
     const Expression change = rectify(h.change.apply(y, at), at);

@@ -23,9 +23,9 @@ namespace dynet {
 /// end are zero. Words of all lengths run in one batch. To mark the ends of words, add special
 /// characters.
 ///
-/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
-/// leaves the layer unchanged.
-class CharCnn {
+/// Parameters: character vectors; F_w0, F_w1, ... {filters,character_size} and b_w
+/// for each width; W, b, V, c for each highway layer.
+class CharCnn : public LayerBase {
  public:
   /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
@@ -51,9 +51,6 @@ class CharCnn {
   /// An empty layer, to be assigned to.
   CharCnn() = default;
 
-  /// Adds the parameters to the graph; without `update` they get no gradient.
-  void new_graph(ComputationGraph& cg, bool update = true,
-                 SourceLocation at = SourceLocation::current());
   /// y {filters * widths} of a word with these characters. Throws ArgumentError for no characters,
   /// IndexError for a character that is not below `characters`.
   Expression apply(const std::vector<unsigned>& word,
@@ -66,31 +63,25 @@ class CharCnn {
 
   /// The character vectors.
   const LookupParameter& table() const { return table_; }
-  /// Collection of the parameters: the character vectors; F_w0, F_w1, ... {filters,character_size}
-  /// and b_w for each width; W, b, V, c for each highway layer.
-  ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
+  void list_parts(Parts& parts) override;
   struct Filters {
-    std::vector<Parameter> matrices;  // by position in the window
-    Parameter bias;
+    std::vector<Weight> matrices;  // by position in the window
+    Weight bias;
   };
   struct Highway {
     Linear change, gate;
   };
-  using Nodes = std::vector<Expression>;  // of one width: bias, then matrices
-  Expression convolve(const Nodes& filters, const std::vector<unsigned>& word,
+  Expression convolve(const Filters& filters, const std::vector<unsigned>& word,
                       SourceLocation at) const;
 
-  ParameterCollection collection_;
   Settings settings_;
   LookupParameter table_;
   std::vector<Filters> filters_;  // by width
   std::vector<Highway> highways_;
-  std::vector<Nodes> nodes_;  // by width
-  bool update_ = true;
   float dropout_ = 0;
 };
 

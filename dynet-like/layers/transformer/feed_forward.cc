@@ -19,25 +19,14 @@ Expression gelu(const Expression& x, SourceLocation at) {
 }  // namespace
 
 FeedForward::FeedForward(ParameterCollection& model, const Settings& settings)
-    : settings_(settings) {
+    : LayerBase(model, "feed-forward", {settings.size, settings.hidden}), settings_(settings) {
   const auto [size, hidden, activation, bias] = settings;
-  if (size == 0 || hidden == 0)
-    throw ArgumentError("FeedForward: needs sizes above zero, got " + std::to_string(size) +
-                        " and " + std::to_string(hidden));
-  collection_ = model.add_subcollection("feed-forward");
   up_ = Linear(collection_, {size, hidden, bias});
   down_ = Linear(collection_, {hidden, size, bias});
   if (activation == Activation::swiglu) gate_ = Linear(collection_, {size, hidden, bias});
 }
 
-void FeedForward::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  if (settings_.size == 0) nn_detail::fail("new_graph", "the layer is empty", at);
-  Linear up = up_, down = down_, gate = gate_;
-  up.new_graph(cg, update, at);
-  down.new_graph(cg, update, at);
-  if (settings_.activation == Activation::swiglu) gate.new_graph(cg, update, at);
-  up_ = up, down_ = down, gate_ = gate;  // only if nothing threw
-}
+void FeedForward::list_parts(Parts& parts) { parts.add(up_, down_, gate_); }
 
 Expression FeedForward::apply(const Expression& x, SourceLocation at) const {
   Expression hidden = up_.apply(x, at);

@@ -18,9 +18,8 @@ enum class Activation {
 ///
 /// x {size} or {size,T}; y likewise, with the batch of x.
 ///
-/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
-/// leaves the layer unchanged.
-class FeedForward {
+/// Parameters: W1, b1, W2, b2, V, c.
+class FeedForward : public LayerBase {
  public:
   /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
@@ -40,9 +39,6 @@ class FeedForward {
   /// An empty layer, to be assigned to.
   FeedForward() = default;
 
-  /// Adds the parameters to the graph; without `update` they get no gradient.
-  void new_graph(ComputationGraph& cg, bool update = true,
-                 SourceLocation at = SourceLocation::current());
   /// y. Throws ShapeError for columns of another size.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
@@ -51,13 +47,11 @@ class FeedForward {
   /// Turns dropout off.
   void disable_dropout() { set_dropout(0); }
 
-  /// Collection of the parameters: W1, b1, W2, b2, V, c.
-  ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
-  ParameterCollection collection_;
+  void list_parts(Parts& parts) override;
   Settings settings_;
   Linear up_, down_, gate_;
   float dropout_ = 0;

@@ -8,27 +8,20 @@
 
 namespace dynet {
 
-Linear::Linear(ParameterCollection& model, const Settings& settings) : settings_(settings) {
-  const auto [input, output, bias] = settings;
-  if (input == 0 || output == 0)
-    throw ArgumentError("Linear: needs an input and an output of a size above zero, got " +
-                        std::to_string(input) + " and " + std::to_string(output));
-  collection_ = model.add_subcollection("linear");
-  matrix_ = collection_.add_parameters({output, input});
-  if (bias) bias_ = collection_.add_parameters({output}, ParameterInitConst(0.0f));
+Linear::Linear(ParameterCollection& model, const Settings& settings)
+    : LayerBase(model, "linear", {settings.input, settings.output}),
+      settings_(settings),
+      matrix_(collection_.add_parameters({settings.output, settings.input})) {
+  if (settings.bias)
+    bias_ = collection_.add_parameters({settings.output}, ParameterInitConst(0.0f));
 }
 
-void Linear::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  if (settings_.output == 0) nn_detail::fail("new_graph", "the layer is empty", at);
-  const Expression matrix = nn_detail::put(cg, matrix_, update, at);
-  if (settings_.bias) bias_node_ = nn_detail::put(cg, bias_, update, at);
-  matrix_node_ = matrix;
-}
+void Linear::list_parts(Parts& parts) { parts.add(matrix_, bias_); }
 
 Expression Linear::apply(const Expression& x, SourceLocation at) const {
-  if (!matrix_node_.pg) nn_detail::fail("apply", "call new_graph first", at);
-  if (settings_.bias) return affine_transform({bias_node_, matrix_node_, x}, at);
-  return LocatedExpression(matrix_node_, at) * x;
+  need_graph("apply", at);
+  if (bias_) return affine_transform({bias_, matrix_, x}, at);
+  return LocatedExpression(matrix_, at) * x;
 }
 
 Embedding::Embedding(ParameterCollection& model, const Settings& settings) : settings_(settings) {

@@ -2,8 +2,7 @@
 
 #include <vector>
 
-#include "dynet-like/graph/computation_graph.h"
-#include "dynet-like/param/parameters.h"
+#include "dynet-like/layers/layer_base.h"
 
 namespace dynet {
 
@@ -13,9 +12,8 @@ namespace dynet {
 ///
 /// {input} gives {output}, {input,T} gives {output,T}, with the batch of x.
 ///
-/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
-/// leaves the layer unchanged.
-class Linear {
+/// Parameters: W {output,input} and b {output}.
+class Linear : public LayerBase {
  public:
   /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
@@ -34,22 +32,16 @@ class Linear {
   /// An empty layer, to be assigned to.
   Linear() = default;
 
-  /// Adds the parameters to the graph; without `update` they get no gradient.
-  void new_graph(ComputationGraph& cg, bool update = true,
-                 SourceLocation at = SourceLocation::current());
   /// y. Throws ShapeError for another size.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Collection of the parameters: W {output,input} and b {output}.
-  ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
-  ParameterCollection collection_;
+  void list_parts(Parts& parts) override;
   Settings settings_;
-  Parameter matrix_, bias_;
-  Expression matrix_node_, bias_node_;
+  Weight matrix_, bias_;
 };
 
 /// An embedding table with a row for each of `words` words. The columns of a sentence are the rows

@@ -47,12 +47,8 @@ MultiHeadAttention::MultiHeadAttention(ParameterCollection& model, const Setting
                                            ParameterInitConst(0.0f));
 }
 
-void MultiHeadAttention::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  if (settings_.size == 0) nn_detail::fail("new_graph", "the layer is empty", at);
-  Linear queries = queries_, keys = keys_, values = values_, output = output_;
-  for (Linear* each : {&queries, &keys, &values, &output}) each->new_graph(cg, update, at);
-  if (settings_.relative) relative_node_ = nn_detail::put(cg, relative_, update, at);
-  queries_ = queries, keys_ = keys, values_ = values, output_ = output;  // only if nothing threw
+void MultiHeadAttention::list_parts(Parts& parts) {
+  parts.add(queries_, keys_, values_, output_, relative_);
 }
 
 Expression MultiHeadAttention::apply(const Expression& x, SourceLocation at) const {
@@ -95,9 +91,9 @@ Expression MultiHeadAttention::attend(const Expression& x, const KeysValues& mem
   how.key_heads = key_heads();
   how.causal = settings_.causal;
   how.key_lengths = key_lengths;
-  const Expression read =
-      settings_.relative ? attention(queries, memory.keys, memory.values, relative_node_, how, at)
-                         : attention(queries, memory.keys, memory.values, how, at);
+  const Expression read = settings_.relative
+                              ? attention(queries, memory.keys, memory.values, relative_, how, at)
+                              : attention(queries, memory.keys, memory.values, how, at);
   return output_.apply(read, at);
 }
 

@@ -29,9 +29,8 @@ struct KeysValues {
 /// T, and relative biases and rotary positions use this alignment. So queries may be added one by
 /// one.
 ///
-/// `new_graph` must be called first; without it the functions throw ArgumentError. A call that
-/// throws leaves the layer unchanged.
-class MultiHeadAttention {
+/// Parameters: Wq, bq, Wk, bk, Wv, bv, Wo, bo, and relative biases {2*relative+1,heads}.
+class MultiHeadAttention : public LayerBase {
  public:
   /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
@@ -59,10 +58,6 @@ class MultiHeadAttention {
   /// An empty layer, to be assigned to.
   MultiHeadAttention() = default;
 
-  /// Adds the parameters to the graph; without `update` they get no gradient.
-  void new_graph(ComputationGraph& cg, bool update = true,
-                 SourceLocation at = SourceLocation::current());
-
   /// Self-attention: x is its own memory.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
   /// Attention of x to a memory. `key_lengths`: keys of each batch element; none: all keys.
@@ -81,20 +76,16 @@ class MultiHeadAttention {
                     const std::vector<unsigned>& key_lengths = {},
                     SourceLocation at = SourceLocation::current()) const;
 
-  /// Collection of the parameters: Wq, bq, Wk, bk, Wv, bv, Wo, bo, and relative biases
-  /// {2*relative+1,heads}.
-  ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
+  void list_parts(Parts& parts) override;
   unsigned key_heads() const { return settings_.key_heads ? settings_.key_heads : settings_.heads; }
 
-  ParameterCollection collection_;
   Settings settings_;
   Linear queries_, keys_, values_, output_;
-  Parameter relative_;
-  Expression relative_node_;
+  Weight relative_;
 };
 
 }  // namespace dynet

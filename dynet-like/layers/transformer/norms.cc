@@ -4,10 +4,8 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
-#include "dynet-like/layers/support.h"
 #include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/elementwise.h"
-#include "dynet-like/ops/inputs.h"
 #include "dynet-like/ops/normalization.h"
 #include "dynet-like/ops/reductions.h"
 #include "dynet-like/ops/selection.h"
@@ -38,21 +36,17 @@ LayerNorm::LayerNorm(ParameterCollection& model, const Settings& settings) : set
   check("LayerNorm", settings.size, settings.epsilon, true);
   collection_ = model.add_subcollection("layer-norm");
   gain_ = collection_.add_parameters({settings.size}, ParameterInitConst(1.0f));
-  if (settings.bias) bias_ = collection_.add_parameters({settings.size}, ParameterInitConst(0.0f));
+  bias_ = settings.bias
+              ? Weight(collection_.add_parameters({settings.size}, ParameterInitConst(0.0f)))
+              : Weight(Dim({settings.size}));
 }
 
-void LayerNorm::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  if (settings_.size == 0) nn_detail::fail("new_graph", "the layer is empty", at);
-  const Expression gain = nn_detail::put(cg, gain_, update, at);
-  bias_node_ =
-      settings_.bias ? nn_detail::put(cg, bias_, update, at) : zeros(cg, {settings_.size}, {}, at);
-  gain_node_ = gain;
-}
+void LayerNorm::list_parts(Parts& parts) { parts.add(gain_, bias_); }
 
 Expression LayerNorm::apply(const Expression& x, SourceLocation at) const {
-  if (!gain_node_.pg) nn_detail::fail("apply", "call new_graph first", at);
+  need_graph("apply", at);
   const Expression y =
-      layer_norm(columns(x, settings_.size, at), gain_node_, bias_node_, settings_.epsilon, at);
+      layer_norm(columns(x, settings_.size, at), gain_, bias_, settings_.epsilon, at);
   return reshape(y, x.dim(at), at);
 }
 
@@ -62,18 +56,15 @@ RMSNorm::RMSNorm(ParameterCollection& model, const Settings& settings) : setting
   gain_ = collection_.add_parameters({settings.size}, ParameterInitConst(1.0f));
 }
 
-void RMSNorm::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  if (settings_.size == 0) nn_detail::fail("new_graph", "the layer is empty", at);
-  gain_node_ = nn_detail::put(cg, gain_, update, at);
-}
+void RMSNorm::list_parts(Parts& parts) { parts.add(gain_); }
 
 Expression RMSNorm::apply(const Expression& x, SourceLocation at) const {
-  if (!gain_node_.pg) nn_detail::fail("apply", "call new_graph first", at);
+  need_graph("apply", at);
   const Expression each = columns(x, settings_.size, at);
   const Expression mean_square =
       LocatedExpression(squared_norm(each, at), at) / static_cast<float>(settings_.size);
   const Expression length = sqrt(LocatedExpression(mean_square, at) + settings_.epsilon, at);
-  return reshape(cmult(cdiv(each, length, at), gain_node_, at), x.dim(at), at);
+  return reshape(cmult(cdiv(each, length, at), gain_, at), x.dim(at), at);
 }
 
 }  // namespace dynet

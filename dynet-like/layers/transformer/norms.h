@@ -1,7 +1,6 @@
 #pragma once
 
-#include "dynet-like/graph/computation_graph.h"
-#include "dynet-like/param/parameters.h"
+#include "dynet-like/layers/layer_base.h"
 
 namespace dynet {
 
@@ -12,9 +11,8 @@ namespace dynet {
 ///
 /// x {size} or {size,T}; y likewise, with the batch of x.
 ///
-/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
-/// leaves the layer unchanged.
-class LayerNorm {
+/// Parameters: g {size} and b {size}.
+class LayerNorm : public LayerBase {
  public:
   /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
@@ -34,22 +32,16 @@ class LayerNorm {
   /// An empty layer, to be assigned to.
   LayerNorm() = default;
 
-  /// Adds the parameters to the graph; without `update` they get no gradient.
-  void new_graph(ComputationGraph& cg, bool update = true,
-                 SourceLocation at = SourceLocation::current());
   /// y. Throws ShapeError for columns of another size.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Collection of the parameters: g {size} and b {size}.
-  ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
-  ParameterCollection collection_;
+  void list_parts(Parts& parts) override;
   Settings settings_;
-  Parameter gain_, bias_;
-  Expression gain_node_, bias_node_;
+  Weight gain_, bias_;
 };
 
 /// RMS normalization: each column of x is normalized to a mean square of one, then scaled by a gain
@@ -59,9 +51,8 @@ class LayerNorm {
 ///
 /// x {size} or {size,T}; y likewise, with the batch of x.
 ///
-/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
-/// leaves the layer unchanged.
-class RMSNorm {
+/// Parameters: g {size}.
+class RMSNorm : public LayerBase {
  public:
   /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
@@ -80,22 +71,16 @@ class RMSNorm {
   /// An empty layer, to be assigned to.
   RMSNorm() = default;
 
-  /// Adds the parameters to the graph; without `update` they get no gradient.
-  void new_graph(ComputationGraph& cg, bool update = true,
-                 SourceLocation at = SourceLocation::current());
   /// y. Throws ShapeError for columns of another size.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Collection of the parameter: g {size}.
-  ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
-  ParameterCollection collection_;
+  void list_parts(Parts& parts) override;
   Settings settings_;
-  Parameter gain_;
-  Expression gain_node_;
+  Weight gain_;
 };
 
 }  // namespace dynet

@@ -36,19 +36,14 @@ ImageNorm::ImageNorm(ParameterCollection& model, const Settings& settings) : set
   bias_ = collection_.add_parameters({1, 1, channels}, ParameterInitConst(0.0f));
 }
 
-void ImageNorm::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  if (settings_.channels == 0) nn_detail::fail("new_graph", "the layer is empty", at);
-  const Expression gain = nn_detail::put(cg, gain_, update, at);
-  bias_node_ = nn_detail::put(cg, bias_, update, at);
-  gain_node_ = gain;
-}
+void ImageNorm::list_parts(Parts& parts) { parts.add(gain_, bias_); }
 
 Expression ImageNorm::apply(const Expression& x, SourceLocation at) const {
-  if (!gain_node_.pg) nn_detail::fail("apply", "call new_graph first", at);
+  need_graph("apply", at);
   require_channels(x, settings_.channels, at);
   // Gain and bias are expanded to one image; the cost does not grow with the batch.
   const Expression ones = constant(*x.pg, x.dim(at).single_batch(), 1.0f, {}, at);
-  const Expression gain = cmult(ones, gain_node_, at), bias = cmult(ones, bias_node_, at);
+  const Expression gain = cmult(ones, gain_, at), bias = cmult(ones, bias_, at);
   return layer_norm(x, gain, bias, settings_.epsilon, at);
 }
 
@@ -63,29 +58,22 @@ ResidualConvolution::ResidualConvolution(ParameterCollection& model, const Setti
   collection_ = model.add_subcollection("residual-convolution");
   const float variance =
       2 / (static_cast<float>(window) * static_cast<float>(window) * static_cast<float>(channels));
-  for (Parameter& filter : filters_)
+  for (Weight& filter : filters_)
     filter = collection_.add_parameters({window, window, channels, channels},
                                         ParameterInitNormal(0, variance));
   norms_[0] = ImageNorm(collection_, {channels, epsilon});
   norms_[1] = ImageNorm(collection_, {channels, epsilon, 0.0f});
 }
 
-void ResidualConvolution::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  if (settings_.channels == 0) nn_detail::fail("new_graph", "the layer is empty", at);
-  auto norms = norms_;
-  auto nodes = filter_nodes_;
-  for (unsigned k = 0; k < 2; ++k) {
-    nodes[k] = nn_detail::put(cg, filters_[k], update, at);
-    norms[k].new_graph(cg, update, at);
-  }
-  norms_ = norms, filter_nodes_ = nodes;  // only if nothing threw
+void ResidualConvolution::list_parts(Parts& parts) {
+  parts.add(filters_[0], norms_[0], filters_[1], norms_[1]);
 }
 
 Expression ResidualConvolution::apply(const Expression& x, SourceLocation at) const {
-  if (!filter_nodes_[0].pg) nn_detail::fail("apply", "call new_graph first", at);
+  need_graph("apply", at);
   require_channels(x, settings_.channels, at);
   const auto convolved = [&](unsigned k, const Expression& image) {
-    return norms_[k].apply(conv2d(image, filter_nodes_[k], {1, 1}, false, at), at);
+    return norms_[k].apply(conv2d(image, filters_[k], {1, 1}, false, at), at);
   };
   const Expression inner = rectify(convolved(0, x), at);
   const Expression outer = convolved(1, nn_detail::dropped(inner, dropout_, at));

@@ -2,8 +2,7 @@
 
 #include <array>
 
-#include "dynet-like/graph/computation_graph.h"
-#include "dynet-like/param/parameters.h"
+#include "dynet-like/layers/layer_base.h"
 
 namespace dynet {
 
@@ -17,9 +16,8 @@ namespace dynet {
 /// results are equal in training and in inference, and independent of the batch. One call for a
 /// batch of images is faster than one call for each image, which adds g and b to the graph again.
 ///
-/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
-/// leaves the layer unchanged.
-class ImageNorm {
+/// Parameters: g {1,1,channels} and b {1,1,channels}.
+class ImageNorm : public LayerBase {
  public:
   /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
@@ -39,22 +37,16 @@ class ImageNorm {
   /// An empty layer, to be assigned to.
   ImageNorm() = default;
 
-  /// Adds the parameters to the graph; without `update` they get no gradient.
-  void new_graph(ComputationGraph& cg, bool update = true,
-                 SourceLocation at = SourceLocation::current());
   /// y. Throws ShapeError for another number of channels.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Collection of the parameters: g {1,1,channels} and b {1,1,channels}.
-  ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
-  ParameterCollection collection_;
+  void list_parts(Parts& parts) override;
   Settings settings_;
-  Parameter gain_, bias_;
-  Expression gain_node_, bias_node_;
+  Weight gain_, bias_;
 };
 
 /// Two convolutions with a shortcut connection (He et al. 2016, "Deep residual learning for image
@@ -65,9 +57,8 @@ class ImageNorm {
 /// where f * x is conv2d with stride one and zero padding. x {H,W,channels}; y likewise, with the
 /// batch of x.
 ///
-/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
-/// leaves the layer unchanged.
-class ResidualConvolution {
+/// Parameters: f1 and f2 {window,window,channels,channels}, then those of the norms.
+class ResidualConvolution : public LayerBase {
  public:
   /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
@@ -88,9 +79,6 @@ class ResidualConvolution {
   /// An empty layer, to be assigned to.
   ResidualConvolution() = default;
 
-  /// Adds the parameters to the graph; without `update` they get no gradient.
-  void new_graph(ComputationGraph& cg, bool update = true,
-                 SourceLocation at = SourceLocation::current());
   /// y. Throws ShapeError for another number of channels.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
@@ -100,17 +88,13 @@ class ResidualConvolution {
   /// Turns dropout off.
   void disable_dropout() { set_dropout(0); }
 
-  /// Collection of the parameters: f1 and f2 {window,window,channels,channels}, then the parameters
-  /// of the norms.
-  ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
-  ParameterCollection collection_;
+  void list_parts(Parts& parts) override;
   Settings settings_;
-  std::array<Parameter, 2> filters_;
-  std::array<Expression, 2> filter_nodes_;
+  std::array<Weight, 2> filters_;
   std::array<ImageNorm, 2> norms_;
   float dropout_ = 0;
 };

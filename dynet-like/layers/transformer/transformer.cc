@@ -3,7 +3,6 @@
 #include "dynet-like/base/errors.h"
 #include "dynet-like/layers/support.h"
 #include "dynet-like/ops/broadcast.h"
-#include "dynet-like/ops/inputs.h"
 
 namespace dynet {
 namespace nn_detail {
@@ -14,13 +13,6 @@ Norm::Norm(ParameterCollection& model, const TransformerSettings& settings)
     rms_ = RMSNorm(model, {settings.size, settings.epsilon});
   else
     layer_ = LayerNorm(model, {settings.size, settings.bias, settings.epsilon});
-}
-
-void Norm::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  if (rms_norm_)
-    rms_.new_graph(cg, update, at);
-  else
-    layer_.new_graph(cg, update, at);
 }
 
 Expression Norm::apply(const Expression& x, SourceLocation at) const {
@@ -52,34 +44,16 @@ TransformerStack::TransformerStack(ParameterCollection& model, const Transformer
   if (given.layers == 0) throw ArgumentError(std::string(who) + ": needs at least one layer");
   ParameterCollection trial;  // throws before `model` is changed
   make_layer(trial, given);
-  collection = model.add_subcollection(name);
-  for (unsigned k = 0; k < given.layers; ++k) layers.push_back(make_layer(collection, given));
-  if (given.final_norm) final_norm_ = Norm(collection, given);
+  collection_ = model.add_subcollection(name);
+  for (unsigned k = 0; k < given.layers; ++k) layers.push_back(make_layer(collection_, given));
+  if (given.final_norm) final_norm_ = Norm(collection_, given);
 }
 
-void TransformerStack::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  if (layers.empty()) fail("new_graph", "the layer is empty", at);
-  std::vector<TransformerLayer> next = layers;
-  Norm final_norm = final_norm_;
-  for (TransformerLayer& layer : next) {
-    layer.self.new_graph(cg, update, at);
-    layer.self_norm.new_graph(cg, update, at);
-    if (settings.memory) {
-      layer.cross.new_graph(cg, update, at);
-      layer.cross_norm.new_graph(cg, update, at);
-    }
-    layer.feed_forward.new_graph(cg, update, at);
-    layer.feed_forward_norm.new_graph(cg, update, at);
-  }
-  if (settings.final_norm) final_norm.new_graph(cg, update, at);
-  in_graph_ = zeros(cg, {1}, {}, at);
-  layers = std::move(next);
-  final_norm_ = final_norm;
-}
-
-void TransformerStack::need_graph(const char* who, SourceLocation at) const {
-  if (!in_graph_.pg) fail(who, "call new_graph first", at);
-  in_graph_.dim(at);  // throws if the graph is gone
+void TransformerStack::list_parts(Parts& parts) {
+  for (TransformerLayer& layer : layers)
+    parts.add(layer.self, layer.self_norm, layer.cross, layer.cross_norm, layer.feed_forward,
+              layer.feed_forward_norm);
+  parts.add(final_norm_);
 }
 
 void TransformerStack::set_dropout(float rate) {

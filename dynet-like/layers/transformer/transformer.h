@@ -38,14 +38,14 @@ struct TransformerSettings {
 namespace nn_detail {
 
 /// LayerNorm or RMSNorm, by the settings.
-class Norm {
+class Norm : public LayerBase {
  public:
   Norm(ParameterCollection& model, const TransformerSettings& settings);
   Norm() = default;
-  void new_graph(ComputationGraph& cg, bool update, SourceLocation at);
   Expression apply(const Expression& x, SourceLocation at) const;
 
  private:
+  void list_parts(Parts& parts) override { parts.add(layer_, rms_); }
   bool rms_norm_ = false;
   LayerNorm layer_;
   RMSNorm rms_;
@@ -59,14 +59,13 @@ struct TransformerLayer {
 };
 
 /// The layers of an encoder or a decoder.
-class TransformerStack {
+class TransformerStack : public LayerBase {
  public:
   /// `who` is the name of the class, `name` that of its collection.
   TransformerStack(ParameterCollection& model, const TransformerSettings& settings, const char* who,
                    const char* name);
   TransformerStack() = default;
-  void new_graph(ComputationGraph& cg, bool update, SourceLocation at);
-  void need_graph(const char* who, SourceLocation at) const;
+  using LayerBase::need_graph;
   void set_dropout(float rate);
   /// Applies one layer; the keys and values of x are appended to `past`.
   Expression apply(const TransformerLayer& layer, Expression x, KeysValues& past,
@@ -75,13 +74,12 @@ class TransformerStack {
   /// Applies the norm after the last layer, if there is one.
   Expression finish(const Expression& x, SourceLocation at) const;
 
-  ParameterCollection collection;
   TransformerSettings settings;
   std::vector<TransformerLayer> layers;
 
  private:
+  void list_parts(Parts& parts) override;
   Norm final_norm_;
-  Expression in_graph_;  // any node
   float dropout_ = 0;
 };
 
@@ -128,7 +126,7 @@ class TransformerEncoder {
 
   /// Collection of the parameters, layer by layer: attention, its norm, the feed-forward layer and
   /// its norm; then the final norm.
-  ParameterCollection get_parameter_collection() const { return stack_.collection; }
+  ParameterCollection get_parameter_collection() const { return stack_.get_parameter_collection(); }
   /// Arguments of the constructor.
   const Settings& settings() const { return stack_.settings; }
 
@@ -204,7 +202,7 @@ class TransformerDecoder {
 
   /// Collection of the parameters, layer by layer: self-attention, its norm, attention to the
   /// memory, its norm, the feed-forward layer and its norm; then the final norm.
-  ParameterCollection get_parameter_collection() const { return stack_.collection; }
+  ParameterCollection get_parameter_collection() const { return stack_.get_parameter_collection(); }
   /// Arguments of the constructor.
   const Settings& settings() const { return stack_.settings; }
 

@@ -174,16 +174,12 @@ Expression Coverage::add(const Expression& weights, SourceLocation at) {
   return loss;
 }
 
-CopyGate::CopyGate(ParameterCollection& model, const Settings& settings) : settings_(settings) {
-  if (settings.size == 0) throw ArgumentError("CopyGate: needs a size above zero, got 0");
-  collection_ = model.add_subcollection("copy-gate");
-  linear_ = Linear(collection_, {settings.size, 1});
-}
+CopyGate::CopyGate(ParameterCollection& model, const Settings& settings)
+    : LayerBase(model, "copy-gate", {settings.size}),
+      settings_(settings),
+      linear_(collection_, {settings.size, 1}) {}
 
-void CopyGate::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  if (settings_.size == 0) fail("new_graph", "the layer is empty", at);
-  linear_.new_graph(cg, update, at);
-}
+void CopyGate::list_parts(Parts& parts) { parts.add(linear_); }
 
 Expression CopyGate::apply(const Expression& x, SourceLocation at) const {
   return linear_.apply(x, at);

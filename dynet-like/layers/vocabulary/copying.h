@@ -81,9 +81,8 @@ class Coverage {
 /// where x {size} is the concatenation of the decoder's state, the attention's output, and the
 /// decoder's input.
 ///
-/// `new_graph` must be called first; without it `apply` throws ArgumentError. A call that throws
-/// leaves the layer unchanged.
-class CopyGate {
+/// Parameters: w and b.
+class CopyGate : public LayerBase {
  public:
   /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
@@ -100,19 +99,14 @@ class CopyGate {
   /// An empty layer, to be assigned to.
   CopyGate() = default;
 
-  /// Adds the parameters to the graph; without `update` they get no gradient.
-  void new_graph(ComputationGraph& cg, bool update = true,
-                 SourceLocation at = SourceLocation::current());
   /// gate {1}. Throws ShapeError for another size.
   Expression apply(const Expression& x, SourceLocation at = SourceLocation::current()) const;
 
-  /// Collection of the parameters: w and b.
-  ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
-  ParameterCollection collection_;
+  void list_parts(Parts& parts) override;
   Settings settings_;
   Linear linear_;
 };

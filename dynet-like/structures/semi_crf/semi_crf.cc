@@ -17,17 +17,10 @@ SemiCrf::SemiCrf(ParameterCollection& model, const Settings& settings) : setting
   stop_ = collection_.add_parameters({n}, ParameterInitConst(0.0f));
 }
 
-void SemiCrf::new_graph(ComputationGraph& cg, bool update, SourceLocation at) {
-  if (settings_.labels == 0) nn_detail::fail("new_graph", "the layer is empty", at);
-  const auto put = [&](const Parameter& p) { return nn_detail::put(cg, p, update, at); };
-  const Expression transitions = put(transitions_), start = put(start_), stop = put(stop_);
-  transition_scores_ = transitions;
-  start_scores_ = start;
-  stop_scores_ = stop;
-}
+void SemiCrf::list_parts(Parts& parts) { parts.add(transitions_, start_, stop_); }
 
 void SemiCrf::need(const char* who, const Expression& scores, SourceLocation at) const {
-  if (!transition_scores_.pg) nn_detail::fail(who, "call new_graph first", at);
+  need_graph(who, at);
   const Dim d = scores.dim(at);
   if (d.rows() != settings_.labels * settings_.longest)
     nn_detail::fail(who,
@@ -39,20 +32,20 @@ void SemiCrf::need(const char* who, const Expression& scores, SourceLocation at)
 
 Expression SemiCrf::log_partition(const Expression& scores, SourceLocation at) const {
   need("log_partition", scores, at);
-  return semi_crf_log_partition(scores, transition_scores_, start_scores_, stop_scores_, at);
+  return semi_crf_log_partition(scores, transitions_, start_, stop_, at);
 }
 Expression SemiCrf::log_prob(const Expression& scores, std::span<const Segment> segments,
                              SourceLocation at) const {
   need("log_prob", scores, at);
-  return semi_crf_log_prob(scores, transition_scores_, start_scores_, stop_scores_, segments, at);
+  return semi_crf_log_prob(scores, transitions_, start_, stop_, segments, at);
 }
 Expression SemiCrf::marginals(const Expression& scores, SourceLocation at) const {
   need("marginals", scores, at);
-  return semi_crf_marginals(scores, transition_scores_, start_scores_, stop_scores_, at);
+  return semi_crf_marginals(scores, transitions_, start_, stop_, at);
 }
 Expression SemiCrf::entropy(const Expression& scores, SourceLocation at) const {
   need("entropy", scores, at);
-  return semi_crf_entropy(scores, transition_scores_, start_scores_, stop_scores_, at);
+  return semi_crf_entropy(scores, transitions_, start_, stop_, at);
 }
 
 SegmentScores SemiCrf::values(const char* who, const Expression& scores, SourceLocation at) const {
@@ -61,9 +54,8 @@ SegmentScores SemiCrf::values(const char* who, const Expression& scores, SourceL
   if (d.bd > 1 || d.rank() > 2)
     nn_detail::fail(who, "takes the scores of one sentence, got " + to_string(d), at);
   const auto numbers = [&](const Expression& e) { return as_vector(e.value(at)); };
-  return {settings_.labels,     settings_.longest,           d.cols(),
-          numbers(scores),      numbers(transition_scores_), numbers(start_scores_),
-          numbers(stop_scores_)};
+  return {settings_.labels,      settings_.longest, d.cols(),      numbers(scores),
+          numbers(transitions_), numbers(start_),   numbers(stop_)};
 }
 
 std::vector<Segment> SemiCrf::best(const Expression& scores, SourceLocation at) const {

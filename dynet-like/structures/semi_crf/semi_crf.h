@@ -4,8 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "dynet-like/graph/computation_graph.h"
-#include "dynet-like/param/parameters.h"
+#include "dynet-like/layers/layer_base.h"
 #include "dynet-like/structures/semi_crf/segment_decoding.h"
 
 namespace dynet {
@@ -13,10 +12,7 @@ namespace dynet {
 /// A semi-Markov CRF over segments of up to `longest` words with `labels` labels, on top of a
 /// network's scores {labels * longest, T}. Its parameters are the scores of transitions {labels,
 /// labels}, of the first and of the last label {labels}. structures/semi_crf/op.h has the formulas.
-///
-/// `new_graph` must be called first; without it the functions throw ArgumentError. A call that
-/// throws leaves the layer unchanged.
-class SemiCrf {
+class SemiCrf : public LayerBase {
  public:
   /// Arguments of the constructor, to be saved with the parameters.
   struct Settings {
@@ -33,10 +29,6 @@ class SemiCrf {
   SemiCrf(ParameterCollection& model, const Settings& settings);
   /// An empty layer, to be assigned to.
   SemiCrf() = default;
-
-  /// Adds the parameters to the graph; without `update` they get no gradient.
-  void new_graph(ComputationGraph& cg, bool update = true,
-                 SourceLocation at = SourceLocation::current());
 
   /// The logarithm of the sum of e^score over all segmentations: {1}.
   Expression log_partition(const Expression& scores,
@@ -63,19 +55,16 @@ class SemiCrf {
   std::vector<Segment> sample(const Expression& scores, std::uint64_t key,
                               SourceLocation at = SourceLocation::current()) const;
 
-  /// Collection of the parameters.
-  ParameterCollection get_parameter_collection() const { return collection_; }
   /// Arguments of the constructor.
   const Settings& settings() const { return settings_; }
 
  private:
+  void list_parts(Parts& parts) override;
   void need(const char* who, const Expression& scores, SourceLocation at) const;
   SegmentScores values(const char* who, const Expression& scores, SourceLocation at) const;
 
-  ParameterCollection collection_;
   Settings settings_;
-  Parameter transitions_, start_, stop_;
-  Expression transition_scores_, start_scores_, stop_scores_;
+  Weight transitions_, start_, stop_;
 };
 
 }  // namespace dynet

@@ -1,0 +1,96 @@
+// The layer of docs/extending/layer.md, and what LayerBase does for all layers.
+
+#include <limits>
+
+#include "dynet-like/dynet.h"
+#include "dynet-like/layers/layer_base.h"
+#include "dynet-like/run/grad_check.h"
+#include "tests/layers/naive.h"
+#include "tests/support/catch.h"
+
+namespace add_a_layer_test {
+
+using namespace dynet;
+
+namespace {
+
+class Highway : public LayerBase {
+ public:
+  Highway(ParameterCollection& model, unsigned size)
+      : LayerBase(model, "highway", {size}),
+        W_(collection_.add_parameters({size, size})),
+        b_(collection_.add_parameters({size}, ParameterInitConst(0))),
+        V_(collection_.add_parameters({size, size})),
+        c_(collection_.add_parameters({size}, ParameterInitConst(-1))) {}
+
+  Expression apply(const Expression& x) const {
+    const Expression h = tanh(affine_transform({b_, W_, x}));
+    const Expression t = logistic(affine_transform({c_, V_, x}));
+    return cmult(t, h) + cmult(1.0f - t, x);
+  }
+
+ private:
+  void list_parts(Parts& parts) override { parts.add(W_, b_, V_, c_); }
+
+  Weight W_, b_, V_, c_;
+};
+
+}  // namespace
+
+TEST_CASE("a layer of a program has the parameters of its parts, and gradients for them") {
+  ParameterCollection model;
+  Highway layer(model, 4);
+  ComputationGraph cg;
+  layer.new_graph(cg);  // once for each graph
+  const Expression y = layer.apply(input(cg, {4}, {1, 2, 3, 4}));
+  CHECK(y.dim() == Dim({4}));
+  const GradientReport report = check_gradients(squared_norm(y));
+  CHECK(report.ok());
+  CHECK(report.parameters == 4);
+  CHECK(model.parameters_list()[0].get_fullname() == "/highway/_0");
+  CHECK(model.parameters_list().size() == 4);
+
+  ComputationGraph frozen;
+  layer.new_graph(frozen, false);
+  const Expression x = parameter(frozen, model.add_parameters({4}));
+  CHECK(check_gradients(squared_norm(layer.apply(x))).parameters == 1);
+}
+
+TEST_CASE("a copy of a layer shares its parameters, but not its graph") {
+  ParameterCollection model;
+  Highway layer(model, 2), copy = layer;
+  ComputationGraph first, second;
+  layer.new_graph(first);
+  copy.new_graph(second);
+  const std::vector<float> x = {0.5f, -2};
+  const auto value = [&](const Highway& h, ComputationGraph& cg) {
+    return as_vector(h.apply(input(cg, {2}, x)).value());
+  };
+  CHECK(value(layer, first) == value(copy, second));
+  CHECK(model.parameters_list().size() == 4);
+}
+
+TEST_CASE("a layer whose new_graph throws remains in its graph") {
+  ParameterCollection model;
+  FeedForward layer(model, {2, 3});
+  ComputationGraph before, checking;
+  layer.new_graph(before);
+  const Parameter last = model.parameters_list().back();
+  const std::vector<float> good = as_vector(last.values());
+  last.set_value(std::vector<float>(good.size(), std::numeric_limits<float>::quiet_NaN()));
+  checking.set_check_validity(true);
+  checking.set_immediate_compute(true);
+  CHECK_THROWS_AS(layer.new_graph(checking), NumericError);
+  last.set_value(good);
+  CHECK(layer.apply(input(before, {2}, {1, 2})).pg == &before);
+}
+
+TEST_CASE("a layer of no size leaves the model unchanged") {
+  ParameterCollection model;
+  CHECK_THROWS_WITH(Highway(model, 0), "highway: sizes must be above zero, got 0");
+  CHECK_THROWS_WITH(Linear(model, {3, 0}), "linear: sizes must be above zero, got 3, 0");
+  const Highway next(model, 1);
+  CHECK(model.parameters_list()[0].get_fullname() == "/highway/_0");
+}
+
+}  // namespace add_a_layer_test
