@@ -26,6 +26,7 @@ import time
 FOLDERS = ("dynet-like", "kernels", "tests", "examples", "tools", "docs", "python")
 SOURCES = (".cc", ".cu")
 PLACE = re.compile(r"^`([^`]+)`, (a new file|as it is|before|after|instead of)(?: `([^`]+)`)?:$")
+PRESET = {("dev", ""), ("", "dev")}  # the preset of all guides, and its folder
 CODE = ("cpp", "cmake", "markdown")  # blocks in these languages must have a place
 
 
@@ -175,12 +176,13 @@ class Build:
 def follow_op(build):
     # The library may be compiled in groups of files: what calls a function of the family is compiled again, too.
     build.compile(["kernels/cpu/elementwise.cc", "dynet-like/ops/elementwise.cc", "dynet-like/ops/families.cc"])
-    build.compile(["tests/ops/elementwise_test.cc"])
+    build.compile(["tests/ops/elementwise_test.cc", "tests/ops/reduction_mistakes_test.cc"])
     build.compile(["tests/ops/accuracy_test.cc", "tests/ops/documentation_test.cc"])
     program = build.link("test-ops", targets=("test-main", "test-ops"))
     build.test(program, ["operations: the table in docs is up to date"], {"DYNET_WRITE_DOCS": "1"})
-    if "| `log1p` | log(1 + x) |" not in (build.root / "docs/operations.md").read_text(encoding="utf-8"):
-        raise Broken("docs/operations.md does not name the new operation")
+    table = (build.root / "docs/operations.md").read_text(encoding="utf-8")
+    if "| `log1p` | log(1 + x) |" not in table or "| `softshrink` |" not in table:
+        raise Broken("docs/operations.md does not name the new operations")
     build.test(program, ["elementwise: *", "every operation has a test case", "operations: *", "every elementwise operation *"])
     if build.settings["objects"]["cuda-emulation"]:
         build.compile(["kernels/cuda/elementwise.cu"])
@@ -271,7 +273,10 @@ def main():
         shutil.copytree(pathlib.Path(arguments.root) / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
     begun = time.monotonic()
     try:
-        blocks = [b for b in blocks_of(copy / "docs/extending" / (arguments.guide + ".md")) if b.how]
+        guide = copy / "docs/extending" / (arguments.guide + ".md")
+        if others := set(re.findall(r"--preset (\w+)|build/(\w+)/", guide.read_text(encoding="utf-8"))) - PRESET:
+            raise Broken(f"{guide.name}: another preset than in the other guides: {sorted(others)}")
+        blocks = [b for b in blocks_of(guide) if b.how]
         for block in blocks:
             apply(block, copy)
         house(copy)
