@@ -6,8 +6,9 @@
 // concatenates their outputs at every position, so that each output depends on the words on both
 // sides.
 //
-// The model is a class of a few lines. It stores parameters and builders; everything that depends
-// on the sentence is local to the function that builds the graph.
+// The model is a class of a few lines. It stores parameters, builders and layers, which enter each
+// graph once; everything that depends on the sentence is local to the function that builds its
+// part of the graph. Linear is the layer y = W x + b.
 //
 // The data need both directions: words are numbers, and the tag of a word is whether its left
 // neighbour is larger than its right one.
@@ -44,24 +45,26 @@ class Tagger {
   explicit Tagger(ParameterCollection& model)
       : embeddings_(model.add_lookup_parameters(kWords, {8})),
         lstm_(1, 8, 32, model),
-        W_(model.add_parameters({kTags, 32})),
-        b_(model.add_parameters({kTags}, ParameterInitConst(0))) {}
+        output_(model, {32, kTags}) {}
 
-  void new_graph(ComputationGraph& cg) { lstm_.new_graph(cg); }
+  void new_graph(ComputationGraph& cg) {
+    lstm_.new_graph(cg);
+    output_.new_graph(cg);
+  }
 
   // One vector of scores per word.
   std::vector<Expression> scores(ComputationGraph& cg, const Sentence& s) {
     std::vector<Expression> x;
     for (unsigned word : s.words) x.push_back(lookup(cg, embeddings_, word));
     x = lstm_.transduce(x);
-    for (Expression& h : x) h = affine_transform({parameter(cg, b_), parameter(cg, W_), h});
+    for (Expression& h : x) h = output_.apply(h);
     return x;
   }
 
  private:
   LookupParameter embeddings_;
   BiRNNBuilder<VanillaLSTMBuilder> lstm_;
-  Parameter W_, b_;
+  Linear output_;
 };
 
 }  // namespace

@@ -47,9 +47,9 @@ class TreeModel {
   explicit TreeModel(ParameterCollection& model)
       : symbols_(model.add_lookup_parameters(kSymbols, {8})),
         cell_(2, 1, 8, 16, model),
-        W_(model.add_parameters({2, 16})) {}
+        output_(model, {16, 2}) {}
 
-  void new_graph(ComputationGraph& cg) { cell_.new_graph(cg); }
+  void new_graph(ComputationGraph& cg) { cell_.new_graph(cg), output_.new_graph(cg); }
 
   void add(ComputationGraph& cg, const Tree& tree, std::vector<Expression>& losses) {
     cell_.start_new_sequence();
@@ -65,13 +65,13 @@ class TreeModel {
       for (const Tree* child : {tree.left.get(), tree.right.get()})
         children.push_back(visit(cg, *child, next, losses));
     const Expression h = cell_.add_input(next, children, lookup(cg, symbols_, tree.symbol));
-    losses.push_back(pickneglogsoftmax(parameter(cg, W_) * h, unsigned{tree.value}));
+    losses.push_back(pickneglogsoftmax(output_.apply(h), unsigned{tree.value}));
     return next++;
   }
 
   LookupParameter symbols_;
   NaryTreeLSTMBuilder cell_;
-  Parameter W_;
+  Linear output_;
 };
 
 }  // namespace

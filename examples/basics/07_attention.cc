@@ -29,15 +29,17 @@ struct Translator {
   BiRNNBuilder<VanillaLSTMBuilder> encoder{1, kDim, kDim, model};
   VanillaLSTMBuilder decoder{1, 2 * kDim, kDim, model};
   LookupParameter embeddings = model.add_lookup_parameters(kWords, {kDim});
-  Parameter K = model.add_parameters({kDim, kDim}), W = model.add_parameters({kWords, kDim});
+  Linear key{model, {kDim, kDim, false}}, output{model, {kDim, kWords, false}};
   Expression columns, keys, state;  // of the current source
 
-  void new_graph(ComputationGraph& cg) { encoder.new_graph(cg), decoder.new_graph(cg); }
+  void new_graph(ComputationGraph& cg) {
+    encoder.new_graph(cg), decoder.new_graph(cg), key.new_graph(cg), output.new_graph(cg);
+  }
   void read(ComputationGraph& cg, const Words& source) {
     std::vector<Expression> x;
     for (unsigned word : source) x.push_back(lookup(cg, embeddings, word));
     columns = concatenate_cols(encoder.transduce(x));       // {kDim, n} for n words
-    keys = transpose(parameter(cg, K) * columns);           // {n, kDim}
+    keys = transpose(key.apply(columns));                   // {n, kDim}
     state = pick(columns, unsigned(source.size()) - 1, 1);  // the last column
     decoder.start_new_sequence();
   }
@@ -46,7 +48,7 @@ struct Translator {
     const Expression weights = softmax(keys * state);  // {n}
     const Expression context = columns * weights;      // {kDim}
     state = decoder.add_input(concatenate({context, lookup(cg, embeddings, previous)}));
-    return parameter(cg, W) * state;
+    return output.apply(state);
   }
 };
 

@@ -80,15 +80,12 @@ int main(int argc, char** argv) {
   const unsigned size = words.phones.size();
   LookupParameter table = model.add_lookup_parameters(words.letters.size(), {48});
   BiRNNBuilder<VanillaLSTMBuilder> lstm(2, 48, 192, model);
-  Parameter W = model.add_parameters({kFrames * size, 192}),
-            b = model.add_parameters({kFrames * size});
+  Linear output(model, {192, kFrames * size});
   const auto log_probs = [&](ComputationGraph& cg, const Word& word, float drop) {
     std::vector<Expression> xs;
     for (const int letter : word.letters) xs.push_back(lookup(cg, table, unsigned(letter)));
     xs = lstm.transduce(xs);
-    for (Expression& x : xs)
-      x = reshape(affine_transform({parameter(cg, b), parameter(cg, W), dropout(x, drop)}),
-                  {size, kFrames});
+    for (Expression& x : xs) x = reshape(output.apply(dropout(x, drop)), {size, kFrames});
     return log_softmax(concatenate_cols(xs));
   };
 
@@ -97,7 +94,7 @@ int main(int argc, char** argv) {
     std::shuffle(train.begin(), train.end(), random);
     for (std::size_t i = 0; i < train.size();) {
       ComputationGraph cg;
-      lstm.new_graph(cg);
+      lstm.new_graph(cg), output.new_graph(cg);
       std::vector<Expression> losses;
       for (const std::size_t end = std::min(i + 16, train.size()); i < end; ++i) {
         const std::vector<unsigned> labels(train[i].phones.begin(), train[i].phones.end());
@@ -111,7 +108,7 @@ int main(int argc, char** argv) {
   unsigned wrong = 0;
   for (const Word& word : test) {
     ComputationGraph cg;
-    lstm.new_graph(cg);
+    lstm.new_graph(cg), output.new_graph(cg);
     const std::vector<unsigned> said = CtcDecoder().best(log_probs(cg, word, 0));
     wrong += !std::equal(said.begin(), said.end(), word.phones.begin(), word.phones.end());
   }

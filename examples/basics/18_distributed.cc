@@ -43,6 +43,7 @@ double train(Communicator& world) {
       ComputationGraph cg;
       lane.begin(cg);  // where the gradients of this lane go
       lstm.new_graph(cg);
+      const Expression w = parameter(cg, W), bias = parameter(cg, b);
       std::vector<Expression> losses;
       for (std::size_t i = lane.samples.begin; i < lane.samples.end; ++i) {
         std::mt19937 random(static_cast<unsigned>(update * kMinibatch + i));
@@ -55,8 +56,7 @@ double train(Communicator& world) {
           again = again || word == first;
           lstm.add_input(lookup(cg, embeddings, word));
         }
-        const Expression scores = parameter(cg, W) * lstm.back() + parameter(cg, b);
-        losses.push_back(pickneglogsoftmax(scores, unsigned{again}));
+        losses.push_back(pickneglogsoftmax(w * lstm.back() + bias, unsigned{again}));
       }
       const Expression total = sum(losses);
       const double value = as_scalar(cg.forward(total));
