@@ -26,6 +26,7 @@ INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"].*$", re.MULTILINE)
 # A main in a namespace is a function like others, and yet need not return anything.
 MAIN_RETURNS = ('#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored "-Wreturn-type"\n', "#pragma GCC diagnostic pop")
 MAX_LINES, MIN_LINES = 120, 40  # of a program of the course
+NUMBERS = "no one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split()
 
 
 class Snippet:
@@ -110,8 +111,14 @@ def quoted(root, s):
     return None
 
 
+def sections(text):
+    """(title, text) of each section of a document."""
+    parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
+    return list(zip(parts[1::2], parts[2::2]))
+
+
 def course(root):
-    """The programs of examples/basics, their table and the tutorial name each other."""
+    """The programs of examples/basics, their table and the tutorial name each other; each section has exercises."""
     folder, problems = root / "examples/basics", []
     table = (folder / "README.md").read_text(encoding="utf-8")
     tutorial = (root / "docs/tutorial.md").read_text(encoding="utf-8")
@@ -123,6 +130,21 @@ def course(root):
             problems.append(f"docs/tutorial.md: has no link to {path.name}")
         if not MIN_LINES <= lines <= MAX_LINES:
             problems.append(f"examples/basics/{path.name}: {lines} lines; {MIN_LINES} to {MAX_LINES} fit on a screen")
+    for name, file, line in re.findall(r"(\w+)(?: \"[^\"]*\")?, node \d+, made at (\w+\.cc):(\d+)", tutorial):
+        if name not in (folder / file).read_text(encoding="utf-8").split("\n")[int(line) - 1]:
+            problems.append(f"docs/tutorial.md: line {line} of {file} makes no {name}")
+    number = NUMBERS[len(list(folder.glob("*.cc")))]
+    for page in ("README.md", "docs/tutorial.md"):
+        said = re.findall(r"([\w-]+) programs of a screen", (root / page).read_text(encoding="utf-8"))
+        if [word.lower() for word in said] != [number]:
+            problems.append(f"{page}: there are {number} programs of a screen or two, not {said}")
+    answers = (root / "docs/answers.md").read_text(encoding="utf-8")
+    answered = {title: len(re.findall(r"^\*\*\d\.\*\*", text, re.MULTILINE)) for title, text in sections(answers)}
+    for title, text in sections(tutorial):
+        asked = len(re.findall(r"^\d\. ", text.partition("**Exercises**")[2], re.MULTILINE))
+        if asked < 2 or asked != answered.pop(title, 0):
+            problems.append(f"docs/tutorial.md: '{title}' has {asked} exercises, at least two are needed, each with an answer")
+    problems += [f"docs/answers.md: docs/tutorial.md has no section '{title}'" for title in answered]
     for name in re.findall(r"^\| \[(\w+\.cc)\]", table, re.MULTILINE):
         if not (folder / name).is_file():
             problems.append(f"examples/basics/README.md: there is no {name}")
