@@ -42,6 +42,13 @@ struct GraphState {
   // Memory in bytes: the most of one graph since it was last released, and of recent graphs.
   std::size_t most_bytes = 0, recent_bytes = 0;
   std::vector<const Dim*> dims;  // scratch for nodes with many operands
+  // Latest node of each parameter: by bank, in the order of `store.banks`, and index. Nodes of
+  // earlier graphs are known by their serial numbers.
+  struct ParameterNode {
+    NodeId id = 0;
+    std::uint64_t serial = 0;
+  };
+  std::vector<std::vector<ParameterNode>> parameter_nodes;
   struct Mark {
     std::size_t nodes, args, attrs, devices;
   };

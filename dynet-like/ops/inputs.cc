@@ -4,6 +4,7 @@
 
 #include "dynet-like/base/errors.h"
 #include "dynet-like/graph/describe.h"
+#include "dynet-like/graph/handle.h"
 #include "dynet-like/graph/parameter_nodes.h"
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
@@ -189,11 +190,36 @@ Expression add_stored(ComputationGraph& g, const OpForm& form, const ParameterSt
   return add_node(g, form, attributes, at, p.device);
 }
 
-Expression add_parameter(ComputationGraph& g, const OpForm& form, const ParameterHandle& p,
+// The latest node of a parameter whose bank the graph keeps.
+GraphState::ParameterNode& latest_node(GraphState& s, const ParameterStorageBase& p) {
+  std::size_t bank = 0;
+  while (s.store.banks[bank].get() != p.bank) ++bank;
+  if (s.parameter_nodes.size() <= bank) s.parameter_nodes.resize(bank + 1);
+  std::vector<GraphState::ParameterNode>& nodes = s.parameter_nodes[bank];
+  if (nodes.size() <= p.index) nodes.resize(p.index + 1);
+  return nodes[p.index];
+}
+
+// Products are batched if they share the node of their matrix, so a parameter that is added again
+// is the same node. A node that has its value is not used again, since the parameter may have
+// changed or moved to another device.
+Expression add_parameter(ComputationGraph& g, const OpForm& form, const ParameterHandle& handle,
                          SourceLocation at) {
-  need_parameter(form, p, at);
-  keep_bank(g, p.shared());
-  return add_stored(g, form, *p.shared(), ParameterAttr{p.shared().get()}, at);
+  need_parameter(form, handle, at);
+  const ParameterStorageBase& p = *handle.shared();
+  keep_bank(g, handle.shared());
+  const auto add = [&] { return add_stored(g, form, p, ParameterAttr{handle.shared().get()}, at); };
+  if (p.is_lookup) return add();
+  GraphState& s = state_of(g);
+  GraphState::ParameterNode& latest = latest_node(s, p);
+  if (s.holds(latest.id, latest.serial) && latest.id >= s.evaluator->evaluated()) {
+    const Node& n = s.store.nodes[latest.id];
+    if (n.form == &form && n.needs_gradient() == (p.updated && form.passes_gradient))
+      return make_handle(s, latest.id, latest.serial);
+  }
+  const Expression added = add();
+  latest = {added.i, added.serial};
+  return added;
 }
 
 Expression add_lookup(ComputationGraph& g, const OpForm& form, const LookupParameter& p,

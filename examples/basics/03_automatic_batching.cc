@@ -4,8 +4,7 @@
 // padding costs time and code. Automatic batching avoids padding: put the samples of an update into
 // one graph, each as its own small network, and compute the sum of their losses. Before the graph
 // is computed, the library groups independent nodes with equal operations and operand shapes; each
-// group is one kernel call. Products are grouped if they share the matrix, so a parameter is added
-// to a graph once, before the loop over samples.
+// group is one kernel call. Products are grouped if they share the matrix.
 //
 // Batching is on by default. ComputationGraph(false) runs node after node, for comparison: values
 // have the same bits.
@@ -49,7 +48,7 @@ int main() {
 
   const auto build = [&](ComputationGraph& cg, const std::vector<Sample>& samples) {
     lstm.new_graph(cg);
-    const Expression w = parameter(cg, W);  // once for each graph
+    const Expression w = parameter(cg, W);
     std::vector<Expression> losses;
     for (const Sample& s : samples) {
       lstm.start_new_sequence();

@@ -76,6 +76,59 @@ TEST_CASE("nodes need no gradient above frozen parameters and gradient stops") {
   CHECK_FALSE(needs(input(g, 1.0f)));
 }
 
+TEST_CASE("a parameter that is added again is the same node, until that has a value") {
+  ParameterCollection pc, other;
+  auto p = pc.add_parameters({2}), q = other.add_parameters({2});
+  auto table = pc.add_lookup_parameters(2, {2});
+  ComputationGraph g;
+  const Expression first = parameter(g, p), second = parameter(g, q);
+  CHECK(first.i != second.i);
+  CHECK(parameter(g, p).i == first.i);
+  CHECK(parameter(g, q).i == second.i);
+  CHECK(g.store().nodes.size() == 2);
+  CHECK(as_vector(parameter(g, p).value()) == as_vector(*p.values()));
+  const Expression later = parameter(g, p);
+  CHECK(later.i == 2);
+  CHECK(parameter(g, p).i == 2);
+
+  // Other nodes: constants, whole tables, frozen parameters, nodes after a revert or `clear`.
+  CHECK(const_parameter(g, p).i == 3);
+  CHECK(parameter(g, table).i == 4);
+  CHECK(parameter(g, p).i == 5);
+  p.set_updated(false);
+  CHECK(parameter(g, p).i == 6);
+  p.set_updated(true);
+  g.checkpoint();
+  CHECK(parameter(g, p).i == 7);
+  g.revert();
+  input(g, 1.0f);
+  CHECK(parameter(g, p).i == 8);
+  g.clear();
+  CHECK(parameter(g, q).i == 0);
+  CHECK(parameter(g, p).i == 1);
+  CHECK(as_vector(parameter(g, p).value()) == as_vector(*p.values()));
+}
+
+TEST_CASE("products with a parameter are batched wherever it was added") {
+  ParameterCollection pc;
+  auto W = pc.add_parameters({3, 2}), b = pc.add_parameters({3});
+  const auto run = [&](bool once) {
+    pc.reset_gradient();
+    ComputationGraph g;
+    const Expression w = parameter(g, W), bias = parameter(g, b);
+    std::vector<Expression> all;
+    for (unsigned k = 0; k < 10; ++k) {
+      const Expression x = input(g, {2}, {static_cast<float>(k), 1});
+      all.push_back(tanh(once ? affine_transform({bias, w, x})
+                              : affine_transform({parameter(g, b), parameter(g, W), x})));
+    }
+    g.backward(sum_elems(sum(all)));
+    return std::pair(g.statistics().batches, as_vector(W.gradients()));
+  };
+  CHECK(run(false) == run(true));
+  CHECK(run(false).first < 10);
+}
+
 TEST_CASE("an error names a bad operand by its position and the reason") {
   ComputationGraph g, other;
   const Expression a = input(g, 1.0f), foreign = input(other, 1.0f);
