@@ -66,10 +66,7 @@ Isa isa() {
   return chosen;
 }
 
-bool isa_is_named() {
-  static const bool named = wanted_isa() != nullptr;
-  return named;
-}
+bool isa_is_named() { return wanted_isa() != nullptr; }
 
 const char* isa_name() { return kNames[static_cast<unsigned>(isa())].data(); }
 

@@ -20,8 +20,6 @@ class Evaluator {
   virtual ~Evaluator() = default;
   /// Computes every node up to `last` that has no value yet.
   virtual void forward(NodeId last) = 0;
-  /// Number of nodes with values, which are the first ones.
-  virtual NodeId evaluated() const = 0;
   /// Drops all values: the next forward starts over, with new random draws.
   virtual void invalidate() = 0;
   /// From a result of a node, which is the loss.

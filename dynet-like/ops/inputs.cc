@@ -201,8 +201,7 @@ GraphState::ParameterNode& latest_node(GraphState& s, const ParameterStorageBase
 }
 
 // Products are batched if they share the node of their matrix, so a parameter that is added again
-// is the same node. A node that has its value is not used again, since the parameter may have
-// changed or moved to another device.
+// is the same node.
 Expression add_parameter(ComputationGraph& g, const OpForm& form, const ParameterHandle& handle,
                          SourceLocation at) {
   need_parameter(form, handle, at);
@@ -212,7 +211,7 @@ Expression add_parameter(ComputationGraph& g, const OpForm& form, const Paramete
   if (p.is_lookup) return add();
   GraphState& s = state_of(g);
   GraphState::ParameterNode& latest = latest_node(s, p);
-  if (s.holds(latest.id, latest.serial) && latest.id >= s.evaluator->evaluated()) {
+  if (s.holds(latest.id, latest.serial)) {
     const Node& n = s.store.nodes[latest.id];
     if (n.form == &form && n.needs_gradient() == (p.updated && form.passes_gradient))
       return make_handle(s, latest.id, latest.serial);

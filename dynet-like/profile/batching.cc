@@ -180,8 +180,6 @@ std::string difference(const GraphStore& graph, NodeId a, NodeId b) {
     if (!rule.shares(k) || p[k] == q[k]) continue;
     const ParameterStorageBase *const v = parameter_of(graph, p[k]), *const w =
                                                                          parameter_of(graph, q[k]);
-    if (v && v == w)
-      return "they read the parameter " + v->name + " by two nodes; make one for all of a graph";
     return std::string("their ") + (k < rule.first_pair ? "biases" : "matrices") + " differ" +
            (v && w && v->name != w->name ? ": " + v->name + " and " + w->name : "");
   }

@@ -33,7 +33,6 @@ class Executor final : public Evaluator<T> {
   void forward(NodeId last) override;
   /// Runs a plan for the nodes that come next; forward makes one and calls this.
   void run(const Plan& plan);
-  NodeId evaluated() const override { return recording_.evaluated; }
   void invalidate() override;
   /// Drops all values, but not the random draws: the next forward makes the same draws again.
   void rewind();
@@ -43,6 +42,7 @@ class Executor final : public Evaluator<T> {
   void clear() override;
   void release() override;
 
+  NodeId evaluated() const { return recording_.evaluated; }
   /// Address of a result of an evaluated node, in the memory of its backend. Recomputes a value
   /// that was freed.
   T* value(NodeId id, std::uint32_t result = 0) {

@@ -34,6 +34,7 @@ void ForwardPass<T>::run(const Plan& plan) {
     r_.value_marks.push_back(c->values.mark());
     c->parameters.begin_forward();
   }
+  if (!r_.runs.empty() && r_.runs.back().parameters.changed(graph_)) refresh_parameters(plan.begin);
   try {
     freed_.truncate(std::min<std::size_t>(freed_.size(), plan.begin));
     const bool replays = can_replay();
@@ -63,6 +64,15 @@ void ForwardPass<T>::run(const Plan& plan) {
     throw;
   }
   r_.evaluated = plan.end;
+}
+
+// Nodes of parameters that changed since an earlier plan may be operands again: an update on a
+// device leaves all other copies old.
+template <class T>
+void ForwardPass<T>::refresh_parameters(NodeId end) {
+  for (NodeId id = 0; id < end; ++id)
+    if (const Node& n = graph_.nodes[id]; n.form->kind == Kind::parameter)
+      r_.value[id] = devices_.of(id).parameters.values(*graph_.attr<ParameterAttr>(n).parameter);
 }
 
 template <class T>

@@ -40,6 +40,7 @@ class ForwardPass {
   };
 
   void undo(const RecordedRun& run);
+  void refresh_parameters(NodeId end);
   void lay_out(const Plan& plan);
   void record_and_run(const Plan& plan, const RecordedRun& run);
   void run_and_free(const Plan& plan);

@@ -3,10 +3,9 @@
 //     19_profiling              prints two profiles
 //     19_profiling graph.svg    draws a graph, too
 //
-// Nodes that do the same run as one batch. Two habits prevent it without a sign but the time: to
-// declare the parameters again for every sample, so that each sample multiplies by nodes of its
-// own; and to read a value, such as a loss, before the other samples are built, which computes what
-// is there. A profile names both, with the line, see docs/profiling.md.
+// Nodes that do the same run as one batch. A habit prevents it without a sign but the time: to read
+// a value, such as a loss, before the other samples are built, which computes what is there. A
+// profile names it, with the line, see docs/profiling.md.
 //
 // A network that does not learn shows it in its gradients: zero, or much smaller in one layer than
 // in the next. TensorBoard draws their histograms; here a few norms are printed.
@@ -46,8 +45,8 @@ double norm(const Tensor& gradients) {
   return std::sqrt(squares);
 }
 
-// Mean loss of the last update. `wrong`: with both habits.
-float train(Network& net, bool wrong, Profiler& profiler, const char* picture) {
+// Mean loss of the last update. `reads`: each loss is read at once.
+float train(Network& net, bool reads, Profiler& profiler, const char* picture) {
   constexpr unsigned updates = 60;
   AdamTrainer trainer(net.model, 0.01f);
   float mean = 0;
@@ -55,15 +54,11 @@ float train(Network& net, bool wrong, Profiler& profiler, const char* picture) {
     ComputationGraph cg;
     profiler.watch(cg);
     net.lstm.new_graph(cg);
-    Expression w = parameter(cg, net.W);
+    const Expression w = parameter(cg, net.W);
     std::vector<Expression> losses;
     for (unsigned sample = 0; sample < kSamples; ++sample) {
-      if (wrong) {
-        net.lstm.new_graph(cg);
-        w = parameter(cg, net.W);
-      }
       losses.push_back(net.loss(cg, w, sample));
-      if (wrong) mean += as_scalar(losses.back().value());
+      if (reads) mean += as_scalar(losses.back().value());
     }
     const Expression loss = sum(losses) / kSamples;
     mean = as_scalar(loss.value());
@@ -81,14 +76,14 @@ float train(Network& net, bool wrong, Profiler& profiler, const char* picture) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const bool wrong : {true, false}) {
-    std::cout << (wrong ? "with two habits:\n" : "without them:\n");
+  for (const bool reads : {true, false}) {
+    std::cout << (reads ? "each loss is read at once:\n" : "losses are read at the end:\n");
     Network net;
     net.model.set_seed(1);
     Profiler profiler({.skip = 5, .record = 20});
-    const float loss = train(net, wrong, profiler, wrong || argc < 2 ? nullptr : argv[1]);
+    const float loss = train(net, reads, profiler, reads || argc < 2 ? nullptr : argv[1]);
     profiler.stop();
     std::cout << profiler.table() << "loss: " << loss << "\n\n";
-    if (!wrong && !(loss < kBound)) return 1;
+    if (!reads && !(loss < kBound)) return 1;
   }
 }

@@ -310,10 +310,8 @@ class PackedColumns {
 }  // namespace
 
 Bf16Unit bf16_unit() {
-  static const Bf16Unit unit = !__builtin_cpu_supports("avx512bf16") ? Bf16Unit::none
-                               : has_amx()                           ? Bf16Unit::tiles
-                                                                     : Bf16Unit::vectors;
-  return unit;
+  if (!__builtin_cpu_supports("avx512bf16")) return Bf16Unit::none;
+  return has_amx() ? Bf16Unit::tiles : Bf16Unit::vectors;
 }
 
 void multiply_bf16(Bf16Unit unit, std::size_t m, std::size_t k, std::size_t n, const float* w,

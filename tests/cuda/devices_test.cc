@@ -241,6 +241,23 @@ TEST_CASE("a gradient that is not finite on any device changes nothing on all", 
     }
 }
 
+TEST_CASE("a parameter that is added to a graph again has the values of an update elsewhere",
+          "[cuda]") {
+  for (const bool on_device : {false, true}) {
+    ParameterCollection pc;
+    const Parameter p = pc.add_parameters({3});
+    SimpleSGDTrainer trainer(pc, 0.25f);
+    ComputationGraph waiting, other;
+    (on_device ? waiting : other).set_device(gpu());
+    const Expression before = 2 * parameter(waiting, p);
+    const Floats old = as_vector(before.value());
+    other.backward(squared_norm(parameter(other, p)));
+    trainer.update();
+    const Floats now = as_vector((2 * parameter(waiting, p)).value());
+    for (std::size_t k = 0; k < 3; ++k) CHECK(now[k] == Approx(old[k] / 2));
+  }
+}
+
 #ifndef DYNET_TEST_GPU
 TEST_CASE("a device reads the values of its time, and not those of later updates",
           "[cuda][devices]") {

@@ -187,8 +187,6 @@ TEST_CASE("a profile says why nodes were not batched") {
   const std::vector<Case> cases = {
       {[&](auto& g, unsigned k) { return parameter(g, k % 2 ? v : w) * x(g); },
        "their matrices differ: /w and /v"},
-      {[&](auto& g, unsigned) { return parameter(g, w) * x(g); },
-       "they read the parameter /w by two nodes; make one for all of a graph"},
       {[&](auto& g, unsigned k) { return tanh(x(g, 3 + k % 2)); },
        "the shapes of operand 1 differ: {3} and {4}"},
       {[&](auto& g, unsigned k) { return sum(std::vector<Expression>(2 + k % 2, x(g))); },
@@ -245,7 +243,6 @@ TEST_CASE("a profile does not count nodes apart that depend on each other") {
   const std::string apart = part(wide, "Not batched:");
   CHECK(contains(apart, "for 12 nodes, 6 more"));
   CHECK(contains(apart, "their matrices differ"));
-  CHECK_FALSE(contains(apart, "by two nodes"));
   CHECK_FALSE(contains(apart, "numbers of operands"));
 }
 

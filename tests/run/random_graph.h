@@ -60,7 +60,7 @@ class RandomGraph {
   }
   /// Drops vectors that a revert has removed.
   void forget_stale() {
-    while (!vectors_.empty() && vectors_.back().is_stale()) vectors_.pop_back();
+    std::erase_if(vectors_, [](const dynet::Expression& x) { return x.is_stale(); });
   }
   /// All expressions of shape {h}, or batches of them.
   const std::vector<dynet::Expression>& vectors() const { return vectors_; }
