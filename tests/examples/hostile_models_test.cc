@@ -2,23 +2,30 @@
 
 #include <boost/archive/text_iarchive.hpp>
 #include <boost/archive/text_oarchive.hpp>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "dynet-like/io/model_file.h"
 #include "dynet-like/param/storage.h"
 #include "examples/mixed/emoji/model.h"
+#include "examples/nlp/annotate/train.h"
 #include "examples/nlp/classifier/model.h"
 #include "examples/nlp/common/model_file.h"
 #include "examples/nlp/parser/model.h"
 #include "examples/nlp/rnnlm/model.h"
+#include "examples/nlp/rnnlm/train.h"
 #include "examples/nlp/tagger/model.h"
 #include "examples/nlp/translate/model.h"
+#include "examples/nlp/translate/train.h"
 #include "examples/nlp/treelstm/model.h"
+#include "examples/nlp/treelstm/train.h"
 #include "examples/vision/digits/model.h"
 #include "tests/examples/helpers.h"
 #include "tests/support/catch.h"
@@ -101,6 +108,52 @@ rnnlm::Description rnnlm_description() {
   d.data.ngram = 2;
   d.ngram = rnnlm::Ngram(2, 3, {{2, 2, 2}});
   return d;
+}
+
+template <class T>
+bool accepts(const T& checked) {
+  return error_from([&] { checked.check(); }) == "no error";
+}
+
+/// Each of the fields may have the values from `low` to `high`, and no others.
+template <class T, class Low, class High, class... Fields>
+void bounds(const T& good, Low low, High high, Fields... fields) {
+  REQUIRE(accepts(good));
+  const auto check = [&]<class Base, class Value>(Value Base::*field) {
+    const auto takes = [&](auto value) {
+      T changed = good;
+      changed.*field = static_cast<Value>(value);
+      return accepts(changed);
+    };
+    const auto least = static_cast<Value>(low), most = static_cast<Value>(high);
+    INFO("a field of up to " << static_cast<double>(high));
+    CHECK(takes(least));
+    CHECK(takes(most));
+    if constexpr (std::is_floating_point_v<Value>) {
+      CHECK_FALSE(takes(std::nextafter(least, Value(-1))));
+      CHECK_FALSE(takes(std::nextafter(most, Value(1e10))));
+    } else {
+      if (static_cast<unsigned>(low) > 0) CHECK_FALSE(takes(static_cast<unsigned>(low) - 1));
+      CHECK_FALSE(takes(static_cast<unsigned>(high) + 1));
+    }
+  };
+  (check(fields), ...);
+}
+
+constexpr unsigned kSize = 65536, kLayers = 64;  // the largest
+const float kBelowOne = std::nextafter(1.0f, 0.0f);
+
+/// Bounds of the settings that all programs share.
+template <class Settings>
+void check_training() {
+  using S = nlp::TrainSettings;
+  bounds(Settings(), 1, 100000, &S::batch);
+  bounds(Settings(), 0, 1000, &S::learning_rate);
+  bounds(Settings(), 0, 1, &S::decay);
+  bounds(Settings(), 0, 1e9f, &S::clip);
+  bounds(Settings(), 0, 1000, &S::unknown);
+  bounds(Settings(), 0, 256, &S::parts);
+  bounds(Settings(), nlp::Optimizer::kAdam, nlp::Optimizer::kSgd, &S::optimizer);
 }
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -256,6 +309,123 @@ TEST_CASE("Models that were made to do harm: weights that are not finite") {
     CHECK_THROWS_AS(loaded->tag(graph, {&words}), dynet::NumericError);
     CHECK_THROWS_AS(loaded->tag_best(graph, {"a", "b"}, 2), dynet::NumericError);
   }
+}
+
+TEST_CASE("Models that were made to do harm: sizes and rates at their bounds and beyond") {
+  using T = tagger::ModelSettings;
+  const T tags{.features = tagger::parse_features("word:4")};
+  bounds(tags, 1, kSize, &T::hidden);
+  bounds(tags, 0, kSize, &T::mlp);
+  bounds(tags, 1, kLayers, &T::layers);
+  bounds(tags, 0.0f, kBelowOne, &T::dropout);
+  bounds(tagger::DataSettings(), tagger::Format::kAuto, tagger::Format::kParallel,
+         &tagger::DataSettings::format);
+
+  using R = rnnlm::ModelSettings;
+  bounds(R(), 1, kSize, &R::word, &R::hidden, &R::samples);
+  bounds(R(), 1, kLayers, &R::layers);
+  bounds(R(), 0.0f, kBelowOne, &R::dropout);
+  bounds(R(), rnnlm::Loss::kFull, rnnlm::Loss::kSampled, &R::loss);
+  R transformer;
+  transformer.word = transformer.hidden = 8;
+  transformer.network = rnnlm::Network::kTransformer;
+  transformer.transformer.positions = rnnlm::Positions::kRotary;
+  bounds(transformer, rnnlm::Network::kLstm, rnnlm::Network::kTransformer, &R::network);
+  bounds(transformer, 8, 8, &R::word);
+  for (const auto& [heads, rotary, fits] :
+       {std::tuple(4u, true, true), {8u, true, false}, {8u, false, true}, {3u, false, false}}) {
+    transformer.transformer.heads = heads;
+    transformer.transformer.positions =
+        rotary ? rnnlm::Positions::kRotary : rnnlm::Positions::kLearned;
+    CHECK(accepts(transformer) == fits);
+  }
+  using F = rnnlm::TransformerShape;
+  bounds(F(), 1, 256, &F::heads);
+  bounds(F(), 1, kSize, &F::feed_forward);
+  bounds(F(), 1, 100000, &F::context);
+  bounds(F(), rnnlm::Positions::kSinusoidal, rnnlm::Positions::kRotary, &F::positions);
+  bounds(rnnlm::DataSettings(), 0, 9, &rnnlm::DataSettings::ngram);
+  using O = rnnlm::ReadOptions;
+  bounds(O(), rnnlm::Format::kAuto, rnnlm::Format::kBible, &O::format);
+  bounds(O(), rnnlm::Level::kWord, rnnlm::Level::kChar, &O::level);
+
+  using S = treelstm::ModelSettings;
+  bounds(S(), 1, kSize, &S::word, &S::hidden);
+  bounds(S(), 0.0f, kBelowOne, &S::dropout);
+
+  using P = parser::ModelSettings;
+  bounds(P(), 1, kSize, &P::word, &P::tag, &P::hidden, &P::mlp, &P::arc, &P::label);
+  bounds(P(), 0, kSize, &P::character);
+  bounds(P(), 1, kLayers, &P::layers);
+  bounds(P(), 0.0f, kBelowOne, &P::dropout);
+
+  using C = classifier::ModelSettings;
+  bounds(C(), 1, kSize, &C::word, &C::hidden, &C::filters);
+  bounds(C(), 0.0f, kBelowOne, &C::dropout);
+  bounds(C(), classifier::Encoder::kLstm, classifier::Encoder::kBoth, &C::encoder);
+
+  using N = translate::NetworkSettings;
+  bounds(N(), 1, kSize, &N::size, &N::feed_forward);
+  bounds(N(), 1, kLayers, &N::layers);
+  bounds(N(), 1, 256, &N::heads);
+  bounds(N(), 0.0f, kBelowOne, &N::dropout);
+  bounds(N(), translate::Attention::kDot, translate::Attention::kAdditive, &N::attention);
+  using U = translate::TokenSettings;
+  const U units{.source = translate::Unit::kWord, .target = translate::Unit::kPiece};
+  for (const auto field : {&U::source, &U::target})
+    bounds(units, translate::Unit::kWord, translate::Unit::kPiece, field);
+
+  using E = emoji::ModelSettings;
+  bounds(E(), 1, kSize, &E::filters, &E::word, &E::hidden);
+  bounds(E(), 0.0f, kBelowOne, &E::dropout, &E::drop_parts);
+  emoji::Description signs;
+  signs.words = {"<unk>"};
+  signs.groups = signs.subgroups = {"a"};
+  signs.frequent_group = signs.frequent_subgroup = "a";
+  bounds(signs, 0, 65536, &emoji::Description::picture);
+
+  using D = digits::ModelSettings;
+  bounds(D(), 1, 1024, &D::channels);
+  bounds(D(), 0, 64, &D::shift);
+  bounds(D(), 0.0f, kBelowOne, &D::dropout);
+  digits::Description pictures;
+  pictures.height = pictures.width = 4;
+  pictures.labels = {pictures.most_frequent = "0"};
+  bounds(pictures, 1, 512, &digits::Description::height, &digits::Description::width);
+
+  using A = annotate::ModelSettings;
+  bounds(A(), 1, kSize, &A::word, &A::character, &A::hidden, &A::tree_hidden, &A::mlp, &A::arc,
+         &A::label);
+  bounds(A(), 1, kLayers, &A::layers, &A::tree_layers);
+  bounds(A(), 0.0f, kBelowOne, &A::dropout);
+  using G = annotate::SegmenterDescription;
+  bounds(G(), 1, kSize, &G::letter, &G::hidden);
+  bounds(G(), 0.0f, kBelowOne, &G::dropout);
+}
+
+TEST_CASE("Models that were made to do harm: settings of training at their bounds and beyond") {
+  check_training<nlp::TrainSettings>();
+  check_training<rnnlm::TrainSettings>();
+  check_training<treelstm::TrainSettings>();
+  check_training<translate::TrainSettings>();
+  bounds(nlp::TrainState(), 0, 1000000, &nlp::TrainState::epoch);
+  using R = rnnlm::TrainSettings;
+  bounds(R(), 1, 1000000000, &R::tokens);
+  bounds(R(), 1, 1000000, &R::truncate);
+  bounds(R(), 0, 1000000000, &R::warmup);
+  using S = treelstm::TrainSettings;
+  bounds(S(), 0, 0.5f, &S::weight_decay);
+  bounds(S(), treelstm::Select::kRoot, treelstm::Select::kNodes, &S::select);
+  using X = translate::TrainSettings;
+  bounds(X(), 1, 1000000000, &X::tokens);
+  bounds(X(), 0, 0.9f, &X::smoothing);
+  bounds(X(), 0, 1000000000, &X::warmup);
+  bounds(X(), 0, 0.999999f, &X::average);
+  bounds(X(), 0, 1, &X::own_tokens);
+  check_training<annotate::TrainSettings>();
+  using A = annotate::TrainSettings;
+  bounds(A(), 0, 0.95f, &A::hide);
+  bounds(A(), annotate::Stage::kAll, annotate::Stage::kParser, &A::stage);
 }
 
 }  // namespace hostile_models_test
