@@ -270,29 +270,32 @@ TEST_CASE("annotate train: one stage alone, all others stay") {
   folder.refuses("p train --train data -m new --only x", kFailed, "unknown stage 'x'");
 }
 
-TEST_CASE("annotate train: a small treebank has small updates, and takes smaller steps") {
+TEST_CASE("annotate train: a small treebank has small updates, smaller steps and more epochs") {
   const Annotated folder;
   const std::string small =
       "p train --train data -m new --force --max-seconds 1e-9 --report report --letter-hidden 4 "
       "--word 4 --hidden 4 --tree-hidden 4 --char 4 --mlp 4 --arc 4 --label 4";
-  // Batch and decay of a run with these options.
   const auto settings = [&](const std::string& options) {
     folder.must(small + options);
     const Json all = Json::parse(nlp::split_fields(folder.read("report"), '\n')[0]).at("settings");
-    return std::pair(all.at("batch").get<int>(), all.at("decay").dump());
+    std::string text;
+    for (const char* const name : {"batch", "decay", "epochs", "patience"})
+      text += all.at(name).dump() + " ";
+    return text;
   };
   const auto repeat = [&](int times, const std::string& sentence) {
     std::string data;
     for (int i = 0; i < times; ++i) data += sentence;
     folder.write("data", data);
   };
-  CHECK(settings("") == std::pair(2, std::string("0.964365")));
-  CHECK(settings(" --batch 5 --decay 0.5") == std::pair(5, std::string("0.5")));
+  CHECK(settings("") == "2 0.964365 60 10 ");
+  CHECK(settings(" --batch 5 --decay 0.5 --epochs 7 --patience 3") == "5 0.5 7 3 ");
   const std::string sentence = "1\tCats\tcat\tNOUN\t_\t_\t0\troot\t_\t_\n\n";
-  repeat(1999, sentence);
-  CHECK(settings("") == std::pair(3, std::string("0.964365")));
-  repeat(2000, sentence);
-  CHECK(settings("") == std::pair(4, std::string("0.93")));
+  for (const auto& [sentences, expected] :
+       {std::pair(1999, "3 0.964365 60 10 "), {2000, "4 0.93 30 5 "}, {9000, "16 0.93 30 5 "}}) {
+    repeat(sentences, sentence);
+    CHECK(settings("") == expected);
+  }
 }
 
 TEST_CASE("annotate train: word vectors") {
