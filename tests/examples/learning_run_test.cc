@@ -1,6 +1,6 @@
 // Runs of all programs on varied data: repeated, resumed and refused.
 //
-// DYNET_WRITE_RUNS=1 writes losses.txt and printed.txt.
+// DYNET_WRITE_RUNS=1 writes losses.txt and printed.txt, and adds lines to defaults.txt.
 
 #include <cstdlib>
 #include <fstream>
@@ -22,6 +22,38 @@ std::vector<double> losses_of(const std::string& report) {
     if (contains(line, "\"epoch\""))
       losses.push_back(nlohmann::json::parse(line).at("loss").get<double>());
   return losses;
+}
+
+/// Options of a command: "--word=100[1,4096]" has this default and these bounds.
+std::string options_of(const ProgramFolder& folder, const std::string& command) {
+  static const std::regex wrap("\n {3,}"), names("expected (.*)"),
+      option("\n  (?:-\\w, )?(--[\\w-]+)(?: ([A-Z]+)(?=\\s))?( [^\n]*)?"),
+      fallback("\\[default: (.*?)\\]"),
+      range("whole number from (.*) to (.*) \\(|number from (.*) to (.*) \\(");
+  const std::string help = std::regex_replace(folder.must("p " + command + " --help"), wrap, " ");
+  std::string line;
+  for (std::sregex_iterator it(help.begin(), help.end(), option), end; it != end; ++it) {
+    const std::string name = (*it)[1], kind = (*it)[2], about = (*it)[3];
+    std::smatch found;
+    line += " " + name;
+    if (contains(about, "(required)")) line += "!";
+    if (std::regex_search(about, found, fallback)) line += "=" + found.str(1);
+    if (kind.empty() || kind == "FILE" || kind == "DIR") continue;
+    const auto answer = [&](const std::string& value) {
+      return folder.sh("p " + command + " " + name + " " + value).err;
+    };
+    const std::string wrong = answer("x");
+    if (std::regex_search(wrong, found, names)) line += "{" + found.str(1) + "}";
+    if (!std::regex_search(wrong, found, range)) continue;
+    line += "[" + found.str(1) + found.str(3) + "," + found.str(2) + found.str(4) + "]";
+    // The message rounds large numbers.
+    const std::string most = found.str(2);
+    if (most != "1e+06" && most != "1e+09") continue;
+    const auto largest = static_cast<std::size_t>(std::strtod(most.c_str(), nullptr));
+    CHECK_FALSE(contains(answer(std::to_string(largest)), "is no whole"));
+    CHECK(contains(answer(std::to_string(largest + 1)), "is no whole"));
+  }
+  return line;
 }
 
 TEST_CASE("Learning: the same options give the same run, others another one") {
@@ -73,6 +105,25 @@ TEST_CASE("Learning: defaults, on which users' results depend") {
     INFO(each.name << " " << settings.dump());
     CHECK(contains(file, "\n" + each.name + " " + settings.dump() + "\n"));
   }
+}
+
+TEST_CASE("Learning: options of each command, with defaults and bounds") {
+  static const std::regex command("\n  ([a-z]+) .*");
+  const std::string file = read_file(DEFAULTS_FILE);
+  std::string missing;
+  for (const Learner& each : learners()) {
+    if (each.name != each.program.name) continue;
+    const ProgramFolder folder(each.program);
+    const std::string all_of_it = folder.must("p --help");
+    const std::string help = from(all_of_it.substr(0, all_of_it.find("\n\nHelp:")), "Commands:");
+    for (std::sregex_iterator it(help.begin(), help.end(), command), end; it != end; ++it) {
+      const std::string line = each.name + " " + it->str(1);
+      const std::string all = line + options_of(folder, it->str(1)) + "\n";
+      if (!contains(file, "\n" + all)) missing += all;
+    }
+  }
+  if (std::getenv("DYNET_WRITE_RUNS")) std::ofstream(DEFAULTS_FILE, std::ios::app) << missing;
+  CHECK(missing == "");
 }
 
 TEST_CASE("Learning: text that train and eval print, except for what they measure") {
