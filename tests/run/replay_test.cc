@@ -178,6 +178,27 @@ TEST_CASE("a pass is captured again after a lasting change") {
   CHECK(c.executor.backward_replays() > 15);
 }
 
+TEST_CASE("a run that was undone does not decide what is replayed after it") {
+  Model m;
+  Counted c;
+  const auto pass = [&](bool undoes) {
+    const Expression first = chain(c.g, m, kRows[0]);
+    c.forward(first);
+    if (undoes) {
+      c.g.checkpoint();
+      c.forward(chain(c.g, m, kRows[1]) * first);
+      c.executor.truncate(first.i + 1);
+      c.g.revert();
+    }
+    c.forward(chain(c.g, m, kRows[2]) + first);
+    c.clear();
+  };
+  for (unsigned k = 0; k < 12; ++k) pass(true);
+  const std::size_t replays = c.executor.forward_replays();
+  pass(false);
+  CHECK(c.executor.forward_replays() == replays + 2);
+}
+
 TEST_CASE("gradients of all expressions are available after a replay") {
   Model m;
   Counted c;
