@@ -17,7 +17,7 @@ if(NOT newest MATCHES "^dynet-like \\(${PROJECT_VERSION}-([0-9]+)\\) ")
 endif()
 set(CPACK_DEBIAN_PACKAGE_RELEASE "${CMAKE_MATCH_1}")
 
-# Licence and changelog of each package. tools/deb writes the manual pages.
+# Licence and changelog of each package.
 set(files "${CMAKE_CURRENT_BINARY_DIR}/debian")
 configure_file("${debian}/changelog.in" "${files}/changelog.Debian" @ONLY)
 configure_file("${PROJECT_SOURCE_DIR}/CHANGELOG.md" "${files}/changelog" COPYONLY)
@@ -33,7 +33,6 @@ endfunction()
 add_debian_files(library ${library_package})
 add_debian_files(development libdynet-like-dev)
 add_debian_files(tools dynet-like)
-install(DIRECTORY "${files}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tools OPTIONAL)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME dynet-like)

@@ -26,7 +26,7 @@ install_packages() {
 build_packages=(g++ cmake ninja-build ccache libeigen3-dev libboost-serialization-dev
   nlohmann-json3-dev libxxhash-dev)
 test_packages=("${build_packages[@]}" catch2 libboost-context-dev zlib1g-dev libcli11-dev libicu-dev libutf8proc-dev bible-kjv pkg-config
-  python3 libpng-dev libfreetype-dev libharfbuzz-dev libpugixml-dev fonts-noto-color-emoji unicode-data
+  python3 groff-base man-db zsh libpng-dev libfreetype-dev libharfbuzz-dev libpugixml-dev fonts-noto-color-emoji unicode-data
   unicode-cldr-core libopenmpi-dev openmpi-bin libmpich-dev mpich)
 
 # Caches compiled files across build folders.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dynet-like/base/printable.h"
+#include "tools/program/describe.h"
 #include "tools/program/errors.h"
 
 namespace program {
@@ -90,6 +91,7 @@ void require_command(const CLI::App& app, const std::string& first) {
 }  // namespace
 
 bool parse(CLI::App& app, int argc, char** argv) {
+  if (describe(app, argc, argv)) return false;
   require_command(app, argc > 1 ? argv[1] : "");
   try {
     app.parse(argc, argv);

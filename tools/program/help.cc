@@ -22,13 +22,6 @@ std::size_t width_of(const std::string& text) {
   }));
 }
 
-/// Text for the value of an option: N for whole numbers, X for others.
-std::string value_name(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  if (type == "UINT" || type == "INT") return "N";
-  return type == "FLOAT" ? "X" : type;
-}
-
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(std::size_t columns) : columns_(std::max(columns, kFewestColumns)) {}
@@ -82,11 +75,7 @@ class HelpFormatter : public CLI::Formatter {
       if (const auto comma = left.find(','); comma != left.npos) left.insert(comma + 1, " ");
       const bool is_flag = option->get_items_expected_max() == 0;
       if (!is_flag) left += " " + value_name(*option);
-      std::string right = option->get_description();
-      if (option->get_required()) right += " (required)";
-      if (!is_flag && !option->get_default_str().empty())
-        right += " [default: " + option->get_default_str() + "]";
-      text += two_columns(left, right);
+      text += two_columns(left, option_help(*option));
     }
     return text.empty() ? "" : "\n" + group + ":\n" + text;
   }
@@ -100,6 +89,31 @@ std::size_t help_columns() {
   winsize size{};
   const bool known = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
   return known && size.ws_col > 0 ? size.ws_col : kColumns;
+}
+
+std::string value_name(const CLI::Option& option) {
+  const std::string all = option.get_type_name(), type = all.substr(0, all.find(':'));
+  if (type == "UINT" || type == "INT") return "N";
+  return type == "FLOAT" ? "X" : type;
+}
+
+std::string option_help(const CLI::Option& option) {
+  std::string text = option.get_description();
+  if (option.get_required()) text += " (required)";
+  if (option.get_items_expected_max() > 0 && !option.get_default_str().empty())
+    text += " [default: " + option.get_default_str() + "]";
+  return text;
+}
+
+CLI::Validator choices(const std::vector<std::string>& names) {
+  return {[](std::string&) { return std::string(); }, CLI::detail::generate_set(names)};
+}
+
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t begin = type.find(":{"), end = type.find('}');
+  if (begin == type.npos || end == type.npos) return {};
+  return CLI::detail::split(type.substr(begin + 2, end - begin - 2), ',');
 }
 
 std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent,
@@ -134,7 +148,7 @@ void set_help(CLI::App& app, std::size_t columns) {
 
 void end_help(CLI::App& app, const std::vector<std::string>& examples) {
   app.set_help_flag();
-  app.set_help_flag("-h,--help", "Print this and end")->group(kHelpGroup);
+  app.set_help_flag("-h,--help", "Print the options and end")->group(kHelpGroup);
   if (examples.empty()) return;
   std::string footer = examples.size() == 1 ? "Example:" : "Examples:";
   for (const std::string& example : examples) footer += "\n  " + example;

@@ -15,6 +15,20 @@ std::size_t help_columns();
 std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent,
                     std::size_t begun);
 
+/// Name of the value of an option: N for whole numbers, X for other numbers, else FILE, DIR or
+/// TEXT.
+std::string value_name(const CLI::Option& option);
+
+/// Description of an option with its default.
+std::string option_help(const CLI::Option& option);
+
+/// For CLI::Option::check: the values that completion offers. Accepts all values, since the program
+/// has better error messages.
+CLI::Validator choices(const std::vector<std::string>& names);
+
+/// Values of an option with `choices` or CLI::IsMember; empty for other options.
+std::vector<std::string> choices_of(const CLI::Option& option);
+
 /// Adds --version to a named program, and sets the format of the help of the program and its future
 /// commands: at most `columns` wide, options by groups.
 void set_help(CLI::App& app, std::size_t columns = help_columns());

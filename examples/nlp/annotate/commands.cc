@@ -4,6 +4,7 @@
 
 #include "examples/nlp/annotate/pipeline.h"
 #include "examples/nlp/common/model_command.h"
+#include "examples/nlp/common/options.h"
 #include "examples/nlp/common/score_options.h"
 
 namespace annotate {
@@ -21,9 +22,10 @@ class Eval : public EvalCommand<Model> {
     EvalCommand::add_options(app);
     add_data(app, "A treebank in CoNLL-U");
     app.add_option(
-        "--from", from_,
-        "What is given: text, words (sentences, tokens and words are right) or tags (and "
-        "UPOS, XPOS, FEATS and LEMMA, too)");
+           "--from", from_,
+           "What is given: text, words (sentences, tokens and words are right) or tags (and "
+           "UPOS, XPOS, FEATS and LEMMA, too)")
+        ->check(named(kGiven));
     begin_group(app, kOutputOptions);
     scores_.add_json(app);
   }

@@ -5,6 +5,7 @@
 #include "examples/nlp/annotate/lexicon.h"
 #include "examples/nlp/annotate/pipeline.h"
 #include "examples/nlp/common/model_command.h"
+#include "examples/nlp/common/options.h"
 
 namespace annotate {
 
@@ -18,10 +19,11 @@ class Run : public LinesCommand<Model> {
     LinesCommand::add_options(app);
     add_input_files(app, "What is annotated");
     app.add_option(
-        "--input-format", format_,
-        "text (a blank line ends a paragraph), lines (text, a sentence a line), words (a "
-        "sentence a line, words separated by spaces), columns (a word a line, the first "
-        "column holds it) or conllu (fields that are _ are filled)");
+           "--input-format", format_,
+           "text (a blank line ends a paragraph), lines (text, a sentence a line), words (a "
+           "sentence a line, words separated by spaces), columns (a word a line, the first "
+           "column holds it) or conllu (fields that are _ are filled)")
+        ->check(named(kFormats));
     app.add_flag("--no-mwt", whole_, "Do not split tokens into words");
     app.add_option("--lexicon", lexicon_,
                    "Words whose analyses are known: form, UPOS, lemma and perhaps FEATS, separated "

@@ -46,11 +46,12 @@ void Options::begin_group(const std::string& group) {
   if (command_ != nullptr) nlp::begin_group(*command_, group);
 }
 
-void Options::add_text(const std::string& name, const std::string& text, const std::string& help,
-                       const std::function<void(const std::string&)>& read) {
+CLI::Option* Options::add_text(const std::string& name, const std::string& text,
+                               const std::string& help,
+                               const std::function<void(const std::string&)>& read) {
   kept_.emplace_back(name, text);
-  if (command_ == nullptr) return;
-  command_->add_option_function<std::string>(name, read, help)->default_str(text);
+  if (command_ == nullptr) return nullptr;
+  return command_->add_option_function<std::string>(name, read, help)->default_str(text);
 }
 
 void Options::add_flag(const std::string& name, bool& value, const std::string& help) {

@@ -5,9 +5,11 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "examples/nlp/common/names.h"
 #include "examples/nlp/common/training.h"
+#include "tools/program/help.h"
 
 namespace nlp {
 
@@ -21,6 +23,14 @@ struct InRange : CLI::Validator {
  private:
   InRange(double low, double high, bool whole);
 };
+
+/// For CLI::Option::check: the values that completion offers.
+template <typename Value>
+CLI::Validator named(const Names<Value>& names) {
+  std::vector<std::string> all;
+  for (const auto& [value, name] : names) all.emplace_back(name);
+  return program::choices(all);
+}
 
 /// Options and their variables. Each option is declared once for the command line, for the
 /// comparison of a resumed run with its original, and for the report.
@@ -42,13 +52,15 @@ class Options {
   template <typename Value>
   void add(const std::string& name, Value& value, const std::string& help,
            const Names<Value>& names, const std::string& what) {
-    add_text(name, name_of(names, value), help, [&value, &names, what](const std::string& text) {
+    const auto read = [&value, &names, what](const std::string& text) {
       value = value_of(names, text, what);
-    });
+    };
+    CLI::Option* const option = add_text(name, name_of(names, value), help, read);
+    if (option != nullptr) option->check(named(names));
   }
-  /// Adds an option that `read` parses.
-  void add_text(const std::string& name, const std::string& text, const std::string& help,
-                const std::function<void(const std::string&)>& read);
+  /// Adds an option that `read` parses; null without a command.
+  CLI::Option* add_text(const std::string& name, const std::string& text, const std::string& help,
+                        const std::function<void(const std::string&)>& read);
   void add_flag(const std::string& name, bool& value, const std::string& help);
 
   /// Adds an option that may differ in a resumed run, since the data are compared instead.

@@ -98,6 +98,7 @@ void add_encoding(CLI::App& app, TextOptions& options) {
            options.encoding = value_of(kEncodings, name, "encoding");
          },
          "Of the texts that are read: utf8 or latin1")
+      ->check(named(kEncodings))
       ->default_str("utf8");
 }
 

@@ -112,7 +112,8 @@ class Parse : public LinesCommand<Model> {
     add_together(app, options_.together);
     add_input(app, "Sentences; of CoNLL-U the trees are ignored");
     app.add_option("--input-format", input_format_,
-                   std::string(kInputFormatHelp) + "; all but conllu need --tagger");
+                   std::string(kInputFormatHelp) + "; all but conllu need --tagger")
+        ->check(named(kInputFormats));
     app.add_option("--tagger", tagger_, "A model of the tagger: the tags that it gives are used")
         ->type_name("FILE");
     add_output(app, "Where the sentences with new trees go, as CoNLL-U");

@@ -18,12 +18,15 @@ class Tag : public LinesCommand<Model> {
     LinesCommand::add_options(app);
     add_input(app, "Sentences");
     app.add_option("--input-format", input_format_,
-                   std::string(kInputFormatHelp) + "; conllu if --format is, else words");
+                   std::string(kInputFormatHelp) + "; conllu if --format is, else words")
+        ->check(named(kInputFormats));
     add_output(app, "Where the tagged sentences go");
-    CLI::Option* const format = app.add_option(
-        "--format", format_,
-        "Of the output: pipe (word|TAG), columns (word and tag), conllu, json, or text (restored "
-        "text, for models of it); text if the model restores text, else pipe");
+    CLI::Option* const format =
+        app.add_option("--format", format_,
+                       "Of the output: pipe (word|TAG), columns (word and tag), conllu, json, or "
+                       "text (restored "
+                       "text, for models of it); text if the model restores text, else pipe")
+            ->check(named(kOutputFormats));
     app.add_option("--column", column_,
                    "Column of CoNLL-U for the tags; that of training, else UPOS or XPOS");
     CLI::Option* const tags =

@@ -104,7 +104,8 @@ class Classify : public LinesCommand<Model> {
     LinesCommand::add_options(app);
     add_input(app, "One tree or sentence a line; labels of trees are read and ignored");
     app.add_option("--format", format_,
-                   "trees, text, or auto: a line that begins with '(' and a label is a tree");
+                   "trees, text, or auto: a line that begins with '(' and a label is a tree")
+        ->check(named(kFormats));
     app.add_option("--shape", shape_,
                    "balanced, right or left: the tree that a plain sentence is given");
     add_output(app, "Where label, name, probabilities and words go");
