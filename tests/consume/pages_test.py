@@ -90,6 +90,8 @@ def check_bash(script, name, texts):
             expect(script, f"{name} {command} --encoding=", ["utf8", "latin1"])
             expect(script, f"{name} {command} --encoding=l", ["latin1"])
             expect(script, f"{name} {command} --encoding k", [])
+        if "--part" in options:
+            expect(script, f"{name} {command} --part t", ["train", "test"])
 
 
 def expect(script, line, words):

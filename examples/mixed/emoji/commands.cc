@@ -9,6 +9,7 @@
 #include "examples/mixed/emoji/sheet.h"
 #include "examples/nlp/common/json.h"
 #include "examples/nlp/common/model_command.h"
+#include "examples/nlp/common/options.h"
 #include "examples/nlp/common/score.h"
 #include "examples/nlp/common/score_options.h"
 #include "examples/nlp/common/share_out.h"
@@ -57,7 +58,7 @@ class Eval : public EvalCommand<Model> {
   void add_options(CLI::App& app) override {
     EvalCommand::add_options(app);
     add_data(app, "Emoji with their groups, a JSON object a line");
-    app.add_option("--part", part_, kPartHelp);
+    app.add_option("--part", part_, kPartHelp)->check(named(kParts));
     add_inputs(app, inputs_);
     begin_group(app, kOutputOptions);
     scores_.add_labels(app, "groups");
@@ -86,7 +87,7 @@ class Predict : public LinesCommand<Model> {
   void add_options(CLI::App& app) override {
     LinesCommand::add_options(app);
     add_input(app, "Emoji, a JSON object a line, with any of their parts");
-    app.add_option("--part", part_, kPartHelp);
+    app.add_option("--part", part_, kPartHelp)->check(named(kParts));
     add_inputs(app, inputs_);
     add_output(app, "Where emoji, groups and subgroups go, with their probabilities");
     app.add_option("--sheet", sheet_,

@@ -70,7 +70,8 @@ class Eval : public EvalCommand<Model> {
     EvalCommand::add_options(app);
     add_data(app, "Labelled texts");
     app.add_option("--part", part_,
-                   "all, train, dev or test: the part of the data that the model's --split made");
+                   "all, train, dev or test: the part of the data that the model's --split made")
+        ->check(named(kParts));
     begin_group(app, kOutputOptions);
     scores_.add_labels(app, "labels");
     app.add_option("--show", show_, "Show so many texts that it takes for something else")

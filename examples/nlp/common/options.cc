@@ -59,9 +59,10 @@ void Options::add_flag(const std::string& name, bool& value, const std::string& 
   if (command_ != nullptr) command_->add_flag(name, value, help);
 }
 
-void Options::add_of_data(const std::string& name, std::string& value, const std::string& help) {
+CLI::Option* Options::add_of_data(const std::string& name, std::string& value,
+                                  const std::string& help) {
   of_data_.emplace_back(name, value);
-  if (command_ != nullptr) command_->add_option(name, value, help);
+  return command_ == nullptr ? nullptr : command_->add_option(name, value, help);
 }
 
 void Options::add_file_of_data(const std::string& name, std::string& path,

@@ -63,8 +63,15 @@ class Options {
                         const std::function<void(const std::string&)>& read);
   void add_flag(const std::string& name, bool& value, const std::string& help);
 
-  /// Adds an option that may differ in a resumed run, since the data are compared instead.
-  void add_of_data(const std::string& name, std::string& value, const std::string& help);
+  /// Adds an option that may differ in a resumed run, since the data are compared instead; null
+  /// without a command.
+  CLI::Option* add_of_data(const std::string& name, std::string& value, const std::string& help);
+  template <typename Value>
+  void add_of_data(const std::string& name, std::string& value, const std::string& help,
+                   const Names<Value>& names) {
+    CLI::Option* const option = add_of_data(name, value, help);
+    if (option != nullptr) option->check(named(names));
+  }
   /// Adds a file, whose value is its base name.
   void add_file_of_data(const std::string& name, std::string& path, const std::string& help);
   void add_flag_of_data(const std::string& name, bool& value, const std::string& help);

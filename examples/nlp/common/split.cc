@@ -40,11 +40,7 @@ Split parse_split(const std::string& text, const RunOptions& run) {
   return parse_split(text);
 }
 
-Part part_from_name(const std::string& name) {
-  static const Names<Part> kParts = {
-      {Part::kAll, "all"}, {Part::kTrain, "train"}, {Part::kDev, "dev"}, {Part::kTest, "test"}};
-  return value_of(kParts, name, "part");
-}
+Part part_from_name(const std::string& name) { return value_of(kParts, name, "part"); }
 
 Part part_of(std::size_t index, const Split& split) {
   const std::uint64_t total =

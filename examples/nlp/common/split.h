@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "examples/nlp/common/names.h"
 #include "examples/nlp/common/text_input.h"
 #include "examples/nlp/common/training.h"
 
@@ -26,6 +27,8 @@ struct Split {
 };
 
 enum class Part { kAll, kTrain, kDev, kTest };
+inline const Names<Part> kParts = {
+    {Part::kAll, "all"}, {Part::kTrain, "train"}, {Part::kDev, "dev"}, {Part::kTest, "test"}};
 
 /// Reads "90/5/5"; throws UserError unless there are three numbers and the first is positive.
 Split parse_split(const std::string& text);

@@ -31,8 +31,10 @@ class Eval : public EvalCommand<Model> {
     EvalCommand::add_options(app);
     add_data(app, "Sentences");
     app.add_option("--part", part_,
-                   "all, train, dev or test: the part of the data that the model's --split made");
-    app.add_option("--format", format_, std::string(kFormatHelp) + "; else as in training");
+                   "all, train, dev or test: the part of the data that the model's --split made")
+        ->check(named(kParts));
+    app.add_option("--format", format_, std::string(kFormatHelp) + "; else as in training")
+        ->check(named(kFormats));
     scores_.add_json(app);
   }
 

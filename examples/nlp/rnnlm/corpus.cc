@@ -17,9 +17,6 @@ using namespace nlp;
 
 namespace {
 
-const Names<Format> kFormats = {
-    {Format::kAuto, "auto"}, {Format::kText, "text"}, {Format::kBible, "bible"}};
-
 const char* const kEndToken = "</s>";
 const char* const kUnknownToken = "<unk>";
 

@@ -23,6 +23,9 @@ enum class Format {
 /// are separate words. Characters are UTF-8 code points; invalid bytes stand for themselves.
 enum class Level { kWord, kChar };
 
+inline const nlp::Names<Format> kFormats = {
+    {Format::kAuto, "auto"}, {Format::kText, "text"}, {Format::kBible, "bible"}};
+
 const char* format_name(Format format);
 /// Throws UserError that lists the names.
 Format format_from_name(const std::string& name);

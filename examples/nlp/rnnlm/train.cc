@@ -231,7 +231,7 @@ void TrainCommand::add_options(CLI::App& app) {
 void TrainCommand::add_settings(Options& options) {
   options.add_of_data("--split", split,
                       "Cut the training data in three instead, say 90/5/5 for train/dev/test");
-  options.add_of_data("--format", format, kFormatHelp);
+  options.add_of_data("--format", format, kFormatHelp, kFormats);
   DataSettings& data = description.data;
   options.add("--level", data.read.level, "What is predicted: word or char", kLevels, "level");
   options.add_flag_of_data("--lower", data.read.lower, "Lower-case all letters of the data");

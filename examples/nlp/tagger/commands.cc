@@ -58,8 +58,10 @@ class Eval : public EvalCommand<Model> {
     EvalCommand::add_options(app);
     add_data(app, "Tagged data");
     app.add_option("--part", part_,
-                   "all, train, dev or test: the part of the data that the model's --split made");
-    app.add_option("--format", format_, std::string(kFormatHelp) + "; else as in training");
+                   "all, train, dev or test: the part of the data that the model's --split made")
+        ->check(named(kParts));
+    app.add_option("--format", format_, std::string(kFormatHelp) + "; else as in training")
+        ->check(named(kFormats));
     app.add_option("--column", column_, "Column of the tag; else as in training");
     begin_group(app, kOutputOptions);
     app.add_option("--show", show_, "Show so many sentences before and after")

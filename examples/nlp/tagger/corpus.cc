@@ -21,11 +21,6 @@ namespace {
 
 constexpr std::size_t kMostColumns = 1000;
 
-const Names<Format> kFormats = {{Format::kAuto, "auto"},        {Format::kConllu, "conllu"},
-                                {Format::kPipe, "pipe"},        {Format::kColumns, "columns"},
-                                {Format::kBible, "bible"},      {Format::kText, "text"},
-                                {Format::kParallel, "parallel"}};
-
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/nlp/common/names.h"
 #include "examples/nlp/common/text_input.h"
 
 namespace tagger {
@@ -29,6 +30,11 @@ enum class Format {
   kText,     ///< plain text, one sentence a line, tags are case and punctuation
   kParallel  ///< two files with equal lines: words of a sentence, and tags
 };
+
+inline const nlp::Names<Format> kFormats = {
+    {Format::kAuto, "auto"},        {Format::kConllu, "conllu"}, {Format::kPipe, "pipe"},
+    {Format::kColumns, "columns"},  {Format::kBible, "bible"},   {Format::kText, "text"},
+    {Format::kParallel, "parallel"}};
 
 const char* format_name(Format format);
 /// Format with this name; throws UserError that lists the names.

@@ -157,7 +157,7 @@ void TrainCommand::add_options(CLI::App& app) {
 void TrainCommand::add_settings(Options& options) {
   options.add_of_data("--split", split,
                       "Cut the training data in three instead, say 90/5/5 for train/dev/test");
-  options.add_of_data("--format", format, kFormatHelp);
+  options.add_of_data("--format", format, kFormatHelp, kFormats);
   options.add_of_data("--column", column,
                       "Column of the tag: a number from 1, or a CoNLL-U name such as XPOS");
   options.add_file_of_data("--vectors", vectors_file,

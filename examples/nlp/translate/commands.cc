@@ -35,7 +35,8 @@ class Eval : public EvalCommand<Model> {
     EvalCommand::add_options(app);
     add_data(app, "Pairs, as in training");
     app.add_option("--part", part_,
-                   "all, train, dev or test: the part of the data that the model's --split made");
+                   "all, train, dev or test: the part of the data that the model's --split made")
+        ->check(named(kParts));
     add_search(app, search_);
     begin_group(app, kOutputOptions);
     app.add_option("--show", show_, "Show so many texts and their translations")

@@ -191,7 +191,8 @@ void TrainCommand::add_settings(Options& options) {
                       "Cut the training data in three instead, say 90/5/5 for train/dev/test");
   options.add_of_data("--format", format,
                       "tab (a line each: text, tab, translation) or parallel (two files: "
-                      "source.txt,target.txt)");
+                      "source.txt,target.txt)",
+                      kFormats);
   TokenSettings& tokens = description.tokens;
   const auto add_unit = [&](const std::string& name, Unit& unit, const std::string& of) {
     options.add_text(

@@ -56,7 +56,8 @@ class Eval : public EvalCommand<Model> {
     options.add("--format", format_, "Of the pictures: auto, idx, semeion, optdigits or folder",
                 kFormats, "format");
     app.add_option("--part", part_,
-                   "all, train, dev or test: the part of the data that the model's --split made");
+                   "all, train, dev or test: the part of the data that the model's --split made")
+        ->check(named(kParts));
     begin_group(app, kOutputOptions);
     scores_.add_labels(app, "labels");
     app.add_option("--pictures", pictures_,
