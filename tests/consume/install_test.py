@@ -68,6 +68,16 @@ def main():
         if done.returncode != 0 or not re.search(WAYS[way] + r"\Z", done.stdout):
             sys.exit(f"{way}: the block ends with status {done.returncode}")
         print(f"{way}: {time.monotonic() - started:.0f} s", flush=True)
+        if way == "Wheel":
+            scripts = re.findall(r'^([a-z-]+) = "_dynet_programs:main"', (root / "pyproject.toml").read_text(), re.MULTILINE)
+            if "tagger" not in scripts or len(scripts) < 9:
+                sys.exit(f"pyproject.toml names the programs {scripts}")
+            for name in scripts:
+                version = subprocess.run([folder / "environment/bin" / name, "--version"], text=True, capture_output=True, check=True).stdout
+                if not version.startswith(f"{name} 0."):
+                    sys.exit(f"{name} --version: {version}")
+                if f"`{name}`" not in (root / "docs/install.md").read_text():
+                    sys.exit(f"docs/install.md does not name {name}")
     return 0
 
 
