@@ -47,9 +47,9 @@ def main():
         print("skipped: no checkout, of which an archive could be made")
         return 77
 
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)  # Archive and find_package share the folder build: less to compile
     for way in arguments.ways:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
         if way == "Wheel":
             shutil.copy(arguments.wheel, folder)
         else:
