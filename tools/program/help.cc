@@ -72,7 +72,8 @@ class HelpFormatter : public CLI::Formatter {
     for (const CLI::Option* option : options) {
       if (option->get_positional() || option->get_group() != group) continue;
       std::string left = option->get_name(false, true);
-      if (const auto comma = left.find(','); comma != left.npos) left.insert(comma + 1, " ");
+      for (std::size_t comma = 0; (comma = left.find(',', comma)) != left.npos; ++comma)
+        left.insert(comma + 1, " ");
       const bool is_flag = option->get_items_expected_max() == 0;
       if (!is_flag) left += " " + value_name(*option);
       text += two_columns(left, option_help(*option));
