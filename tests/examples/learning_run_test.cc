@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "dynet-like/io/model_file.h"
 #include "tests/examples/learners.h"
 #include "tests/support/catch.h"
 
@@ -243,6 +244,35 @@ TEST_CASE("Learning: a model file that was cut or changed is refused") {
     const std::string name = each.program.name;
     shop.refuses("p eval -m model.checkpoint -d $test",
                  "holds '" + name + " checkpoint 1', expected '" + name + " model 1'");
+  }
+}
+
+TEST_CASE("Learning: weights that are no numbers, and what a model makes of them") {
+  for (const Learner& each : learners()) {
+    const Workshop shop(each);
+    shop.must("train -m model --epochs 1");
+    const dynet::ModelFile file(shop.path("model"));
+    // In the arrays whose names have `part`.
+    const auto refuses_nan_in = [&](const std::string& part, const std::string& options) {
+      std::vector<std::string> sections;
+      for (const dynet::SavedThing& thing : file.index().things)
+        sections.push_back(file.read(thing.data));
+      for (const dynet::SavedGroup& group : file.index().groups)
+        for (const dynet::SavedTensor& tensor : group.tensors) {
+          sections.push_back(file.read(tensor.data));
+          for (std::size_t i = 0; contains(tensor.name, part) && i < tensor.count(); ++i)
+            sections.back().replace(4 * i, 4, "\0\0\xC0\x7F", 4);
+        }
+      dynet::write_model_file(shop.path("bad"), file.index(), {sections.begin(), sections.end()});
+      const std::string eval = "p eval -d $test -m bad " + options;
+      shop.refuses(eval, "has numbers that are not finite");
+      if (each.program.name != "rnnlm")  // has a perplexity that is no number
+        shop.refuses(eval + " --allow-not-finite",
+                     each.name == "translate" ? "bad: beam_search: needs log-probabilities, got nan"
+                                              : "bad: the model gives a score of ");
+    };
+    refuses_nan_in("/", "");
+    if (each.name == "annotate") refuses_nan_in("/tagger/", "--from words");
   }
 }
 
