@@ -57,7 +57,8 @@ Expression ones(ComputationGraph& g, const Dim& d, DeviceArgument device = {},
 Expression constant(ComputationGraph& g, const Dim& d, float value, DeviceArgument device = {},
                     SourceLocation at = SourceLocation::current());
 
-/// A parameter; its values are used in place, not copied.
+/// A parameter; its values are used in place, not copied. Added to a graph again, it is the same
+/// node.
 Expression parameter(ComputationGraph& g, const Parameter& p,
                      SourceLocation at = SourceLocation::current());
 /// A whole lookup table as one tensor, its rows along the last dimension.
