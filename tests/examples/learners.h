@@ -32,7 +32,9 @@ struct Learner {
   /// Options of the last of these runs: name, value, another value.
   std::vector<std::array<std::string, 3>> fixed;
   std::vector<std::string> numbers;  ///< options of numbers
-  bool splits = true;                ///< has --split and --part
+  /// Shell commands that change one thing each of the training data, which resumed runs notice.
+  std::vector<std::string> changes;
+  bool splits = true;  ///< has --split and --part
 };
 
 /// Sentences of a small language: "the cat that the dog saw sleeps ." The last verb must agree with
@@ -294,7 +296,8 @@ inline const std::vector<Learner>& learners() {
         "--learning-rate 0.01"},
        {"--decay 0.9"},
        {{"--seed", "1", "9"}},
-       {"--dropout", "--patience", "--hidden"}},
+       {"--dropout", "--patience", "--hidden"},
+       {"sed -i '1s/the|/a|/' train", "sed -i '1s/|DET/|ADJ/' train"}},
       {"rnnlm",
        rnnlm,
        "train, eval, score or sample",
@@ -309,7 +312,8 @@ inline const std::vector<Learner>& learners() {
         "--optimizer sgd --loss full --truncate 4",
         "--optimizer sgd --loss sampled --samples 8 --truncate 4"},
        {{"--seed", "1", "9"}, {"--optimizer", "sgd", "adam"}},
-       {"--dropout", "--hidden", "--samples", "--truncate", "--batch-tokens", "--device"}},
+       {"--dropout", "--hidden", "--samples", "--truncate", "--batch-tokens", "--device"},
+       {"sed -i '1s/the/a/' train", "sed -i '1{N;s/\\n/ /}' train"}},
       // An epoch has fewer updates than the warm-up, so the rate still grows in a resumed run.
       {"rnnlm transformer",
        rnnlm,
@@ -326,7 +330,8 @@ inline const std::vector<Learner>& learners() {
         {"--warmup", "150", "7"},
         {"--heads", "4", "2"},
         {"--feed-forward", "96", "7"}},
-       {"--heads", "--feed-forward", "--context", "--warmup"}},
+       {"--heads", "--feed-forward", "--context", "--warmup"},
+       {"sed -i '$d' train"}},
       {"treelstm",
        {"treelstm", TREELSTM_BINARY},
        "train, eval or classify",
@@ -338,6 +343,7 @@ inline const std::vector<Learner>& learners() {
        {"--decay 0.9 --weight-decay 0.001"},
        {{"--weight-decay", "0.001", "0.002"}, {"--keep-case", "off", ""}},
        {"--dropout", "--weight-decay", "--patience", "--batch", "--word", "--device"},
+       {"sed -i '1s/^(./(2/' train", "sed -i '1s/ [a-z]*)/ word)/' train"},
        false},
       {"parser",
        {"parser", PARSER_BINARY},
@@ -350,6 +356,8 @@ inline const std::vector<Learner>& learners() {
        {""},
        {{"--hidden", "16", "17"}},
        {"--dropout", "--hidden", "--layers", "--batch", "--mlp", "--device"},
+       {"sed -i '1s/1.[a-z]*/1\\tno/' train", "sed -i '1s/DET/ADJ/' train",
+        "sed -i '1s/det/amod/' train", "sed -i '1s/[0-9]*.det/4\\tdet/' train"},
        false},
 #ifdef ANNOTATE_BINARY
       {"annotate",
@@ -366,6 +374,7 @@ inline const std::vector<Learner>& learners() {
        {""},
        {{"--hidden", "16", "17"}},
        {"--dropout", "--hidden", "--layers", "--batch", "--mlp", "--device"},
+       {"sed -i '1s/DET/ADJ/' train"},
        false},
 #endif
       {"classifier",
@@ -379,7 +388,8 @@ inline const std::vector<Learner>& learners() {
         "--encoder lstm", "--split 8/1/1", "--learning-rate 0.001"},
        {"--decay 0.9"},
        {{"--encoder", "both", "cnn"}, {"--filters", "8", "9"}},
-       {"--dropout", "--filters", "--hidden", "--word", "--batch"}},
+       {"--dropout", "--filters", "--hidden", "--word", "--batch"},
+       {"sed -i '1s/^[a-z ]*/new/' train", "sed -i '1s/$/ now/' train"}},
       {"translate",
        {"translate", TRANSLATE_BINARY},
        "train, eval or translate",
@@ -392,7 +402,8 @@ inline const std::vector<Learner>& learners() {
         "--network transformer --heads 2 --feed-forward 16 --warmup 5"},
        {"--average 0.5"},
        {{"--average", "0.5", "0.6"}},
-       {"--dropout", "--hidden", "--average"}},
+       {"--dropout", "--hidden", "--average"},
+       {"sed -i '1s/^./9/' train", "sed -i '1s/$/ one/' train"}},
 #ifdef EMOJI_BINARY
       {"emoji",
        {"emoji", EMOJI_BINARY},
@@ -405,7 +416,8 @@ inline const std::vector<Learner>& learners() {
         "--learning-rate 0.001", "--split-seed 2"},
        {""},
        {{"--drop-parts", "0.5", "0"}, {"--inputs", "image,text,table", "text"}},
-       {"--dropout", "--drop-parts", "--filters", "--hidden", "--word"}},
+       {"--dropout", "--drop-parts", "--filters", "--hidden", "--word"},
+       {"sed -i '1,9s/Tools/Animals/g' train"}},
 #endif
       {"digits",
        {"digits", DIGITS_BINARY},
@@ -417,7 +429,9 @@ inline const std::vector<Learner>& learners() {
         "--split 8/1/1", "--learning-rate 0.001", "--decay 0.5"},
        {"--size 9x10"},
        {{"--channels", "4", "5"}},
-       {"--dropout", "--channels", "--shift", "--size", "--folds", "--batch"}}};
+       {"--dropout", "--channels", "--shift", "--size", "--folds", "--batch"},
+       {"LC_ALL=C sed -i '1s/\\(.\\{8\\}\\)./\\1\\x03/' train-labels",
+        "LC_ALL=C sed -i '1s/\\(.\\{16\\}\\)./\\1\\xff/' train-images"}}};
   return all;
 }
 

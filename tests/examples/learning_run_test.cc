@@ -165,8 +165,12 @@ TEST_CASE("Learning: a resumed run ends where an unbroken one does") {
       shop.refuses(resume + option + " " + after, "began with " + option + " " + before +
                                                       ": it cannot go on with " +
                                                       (after.empty() ? "on" : after));
-    shop.refuses("p train --train $test --dev $dev -m parts --epochs 4 --resume",
-                 "began with other training data");
+    for (const std::string& change : each.changes) {
+      shop.must("mkdir -p old; cp train* old; cat train* > all; " + change +
+                "; cat train* > new; ! cmp -s all new");
+      shop.refuses(resume, "began with other training data");
+      shop.must("cp old/* .");
+    }
   }
 }
 
