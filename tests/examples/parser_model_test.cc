@@ -146,30 +146,38 @@ void check_same(const Tree& a, const Tree& b) {
 /// In Universal Dependencies.
 bool is_right(const std::string& label, unsigned head) { return (label == "root") == (head == 0); }
 
-/// The most likely allowed move, again and again, found with nothing but the loss.
-State by_losses(Model& model, const Sentence& sentence) {
+/// The most likely allowed move, again and again, found with nothing but the loss. Sets the
+/// probabilities of the arcs among the allowed moves.
+State by_losses(Model& model, const Sentence& sentence, std::vector<float>& probabilities) {
   State state(sentence.size());
+  probabilities.resize(sentence.size());
   std::vector<Move> moves;
   dynet::ComputationGraph graph;
   while (!state.finished()) {
     moves.emplace_back();
     Move best;
+    std::vector<float> losses;
     float least = 1e30f;
     for (const Action action : {Action::kShift, Action::kLeft, Action::kRight}) {
       if (!state.allows(action)) continue;
       for (unsigned label = 0; label < model.description().labels.size(); ++label) {
         moves.back() = {action, label};
-        if (action != Action::kShift &&
-            !is_right(model.description().labels[label], state.head(action)))
+        if (action == Action::kShift
+                ? label > 0
+                : !is_right(model.description().labels[label], state.head(action)))
           continue;
         graph.clear();
         model.begin_graph(graph, false);
         const float loss = as_scalar(model.loss(model.encode(sentence), {moves, {}, {}}).value());
+        losses.push_back(loss);
         if (loss < least) best = moves.back();
         least = std::min(least, loss);
       }
     }
     moves.back() = best;
+    float sum = 0;
+    for (const float loss : losses) sum += std::exp(least - loss);
+    if (best.action != Action::kShift) probabilities[state.stack(0) - 1] = 1 / sum;
     state.take(best);
   }
   return state;
@@ -195,12 +203,14 @@ TEST_CASE("Parser: takes the best of the moves that are allowed") {
   dynet::ComputationGraph graph;
   for (const Sentence& sentence : sentences) {
     const Encoded encoded = model.encode(sentence);
-    const Tree tree = model.parse(graph, {&encoded, 1})[0];
-    const State wanted = by_losses(model, sentence);
+    const Tree tree = model.parse(graph, {&encoded, 1}, true)[0];
+    std::vector<float> probabilities;
+    const State wanted = by_losses(model, sentence, probabilities);
     CHECK(tree.heads == wanted.heads());
     REQUIRE(tree.labels.size() == sentence.size());
     for (std::size_t i = 0; i < sentence.size(); ++i) {
       CHECK(tree.labels[i] == model.description().labels[wanted.labels()[i]]);
+      CHECK(tree.probabilities[i] == Approx(probabilities[i]).epsilon(1e-4));
     }
   }
   CHECK(model.parse(graph, {}).empty());

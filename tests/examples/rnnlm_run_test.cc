@@ -65,6 +65,7 @@ TEST_CASE("Rnnlm: train, evaluate in a fresh process, score and sample") {
     CHECK(nlp::split_fields(lines[2], '\t')[1] == "1");
     CHECK(std::stod(lines[3]) < right);
     CHECK(lines_of(shop.must("p score --model model --threads 3 -i in")) == lines);
+    CHECK(contains(shop.must("p eval --model model -d in"), "; 4.35 % of the tokens unknown\n"));
 
     const std::string sample = "p sample -m model -n 30 --prefix 'the cats that' ";
     const std::string drawn = shop.must(sample);
