@@ -2,6 +2,7 @@
 // network.
 
 #include "examples/nlp/common/text.h"
+#include "examples/nlp/common/training.h"
 #include "examples/vision/digits/drawing.h"
 #include "examples/vision/digits/model.h"
 #include "examples/vision/digits/train.h"
@@ -301,6 +302,12 @@ TEST_CASE("Digits: a drawing has every filter and every pair of labels that came
   CHECK(rectangles == 2 * 4 + 2 * 2);
   for (const char* shade : {"rgb(0,0,0)", "rgb(85,85,85)", "rgb(170,170,170)", "rgb(255,255,255)"})
     CHECK(contains(svg, shade));
+  // Filters in two rows, with every coordinate.
+  std::vector<float> filters(24 * 4);
+  for (std::size_t i = 0; i < filters.size(); ++i) filters[i] = static_cast<float>(i * i % 7);
+  nlp::Fingerprint all;
+  all.add(drawing(filters, 2, 2, scores));
+  CHECK(all.value() == 0xcb4bdb1dbab80342);
 }
 
 }  // namespace digits_test

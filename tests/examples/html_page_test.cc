@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/nlp/common/training.h"
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
@@ -107,6 +108,15 @@ TEST_CASE("HTML: text stays text, in titles and attributes too") {
   CHECK(count(text, "<script") == 0);
   CHECK(count(text, "\"><scr") == 0);
   CHECK(count(text, "&quot;&gt;&lt;script&gt;alert('1')&lt;/script&gt;&amp;") == 12);
+}
+
+TEST_CASE("HTML: pages are the same to the byte") {
+  std::vector<Row> rows = {{"a", "X", "3", "det"}, {"b", "Y", "1", "x"}, {"c", "Z", "0", "root"}};
+  const std::vector<Row> tree = rows, words = {{"we", "PRON", "_", "_"}, {"go", "VERB", "_", "_"}};
+  for (int i = 0; i < 40; ++i) rows.push_back({"word", "N", std::to_string(1 + i * i % 43), "dep"});
+  nlp::Fingerprint all;
+  all.add(page({tree, words, rows, {{"הילד", "D", "2", "det"}, {"אכל", "V", "0", "root"}}}));
+  CHECK(all.value() == 0xd8b65054ce02e361);
 }
 
 TEST_CASE("HTML: odd trees are drawn as far as they can be") {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/nlp/common/training.h"
 #include "tests/examples/programs.h"
 #include "tests/support/catch.h"
 
@@ -64,6 +65,9 @@ TEST_CASE("score page: scores by class, by word and by length are those of the w
   CHECK(row(html, "Y</td><td>X") == "Y X 2 66.67 % ");
   CHECK(row(html, "X</td><td>Y") == "X Y 1 33.33 % ");
   CHECK(html.find("<td>Y</td><td>X</td>") < html.find("<td>X</td><td>Y</td>"));
+  nlp::Fingerprint all;  // of every byte
+  all.add(html);
+  CHECK(all.value() == 0x247a16b7d0448521);
 }
 
 TEST_CASE("score page: sentences of 5, 10, 20, 40 words and more are in rows of their own") {

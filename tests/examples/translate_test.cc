@@ -6,6 +6,7 @@
 
 #include "dynet-like/run/grad_check.h"
 #include "examples/nlp/common/text.h"
+#include "examples/nlp/common/training.h"
 #include "examples/nlp/translate/attention_picture.h"
 #include "examples/nlp/translate/model.h"
 #include "examples/nlp/translate/scores.h"
@@ -283,6 +284,11 @@ TEST_CASE("Translate: attention has a weight for each pair of tokens") {
   CHECK(width(attention_picture({{longer, {}, {none}}})) >
         width(attention_picture({{{"a"}, {}, {{0.0f}}}})));
   CHECK(attention_picture({{{"a<b"}, {}, {{0.0f}}}}).find("a&lt;b") != std::string::npos);
+  // Two texts, with every coordinate.
+  nlp::Fingerprint all;
+  all.add(attention_picture({{{"ein", "Wort"}, {"word"}, {{0.25f, 0.75f}, {1, 0}}},
+                             {{"ja"}, {"oh", "yes"}, {{1}, {0.5f}, {0}}}}));
+  CHECK(all.value() == 0xe56a3636def6b988);
 }
 
 TEST_CASE("Translate: tokens that no vocabulary has are copied") {
