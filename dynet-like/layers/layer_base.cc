@@ -1,6 +1,7 @@
 #include "dynet-like/layers/layer_base.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 
 #include "dynet-like/base/errors.h"
@@ -9,12 +10,26 @@
 
 namespace dynet {
 
+namespace {
+
+// The class of a collection's name: FeedForward for feed-forward.
+std::string class_of(const char* name) {
+  std::string all;
+  for (bool starts = true; *name; ++name) {
+    if (*name != '-') all += starts ? static_cast<char>(std::toupper(*name)) : *name;
+    starts = *name == '-';
+  }
+  return all;
+}
+
+}  // namespace
+
 LayerBase::LayerBase(ParameterCollection& model, const char* name,
                      std::initializer_list<unsigned> sizes) {
   std::string got;
   for (const unsigned size : sizes) got += (got.empty() ? "" : ", ") + std::to_string(size);
   if (std::count(sizes.begin(), sizes.end(), 0u) > 0)
-    throw ArgumentError(std::string(name) + ": sizes must be above zero, got " + got);
+    throw ArgumentError(class_of(name) + ": sizes must be above zero, got " + got);
   collection_ = model.add_subcollection(name);
 }
 

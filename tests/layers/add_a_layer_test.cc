@@ -87,8 +87,8 @@ TEST_CASE("a layer whose new_graph throws remains in its graph") {
 
 TEST_CASE("a layer of no size leaves the model unchanged") {
   ParameterCollection model;
-  CHECK_THROWS_WITH(Highway(model, 0), "highway: sizes must be above zero, got 0");
-  CHECK_THROWS_WITH(Linear(model, {3, 0}), "linear: sizes must be above zero, got 3, 0");
+  CHECK_THROWS_WITH(Highway(model, 0), "Highway: sizes must be above zero, got 0");
+  CHECK_THROWS_WITH(Linear(model, {3, 0}), "Linear: sizes must be above zero, got 3, 0");
   const Highway next(model, 1);
   CHECK(model.parameters_list()[0].get_fullname() == "/highway/_0");
 }

@@ -373,7 +373,7 @@ TEST_CASE("transformers: wrong settings and calls throw and change nothing") {
   wrong([](auto& s) { s.layers = 0; }, "at least one layer");
   wrong([](auto& s) { s.size = 0; }, "needs a size");
   wrong([](auto& s) { s.heads = 3; }, "must divide the size");
-  wrong([](auto& s) { s.hidden = 0; }, "feed-forward: sizes");
+  wrong([](auto& s) { s.hidden = 0; }, "FeedForward: sizes");
   wrong([](auto& s) { s.epsilon = -1; }, "epsilon");
   wrong([](auto& s) { s.memory = 4; }, "reads no memory");
 
