@@ -147,6 +147,41 @@ TEST_CASE("annotate: the tags of a word are a combination of the treebank") {
   }
 }
 
+TEST_CASE("annotate: what a model takes of the data for a stage that is trained alone") {
+  const Description old;
+  Description now;
+  now.treebank = "now";
+  now.settings = {1, 2, 3, 4, 5, 6, 7, 8, 9, 0.5f};
+  now.segmenter.hidden = 3;
+  now.words = now.characters = now.labels = {"a"};
+  now.classes[kLemma] = {"b"};
+  now.tags = {{0, 0, 0}};
+  now.crossing = true;
+  const auto taken = [&](Stage stage) {
+    const Description d = with_stage(old, now, stage);
+    const ModelSettings &s = d.settings, &n = now.settings;
+    std::string names;
+    for (const auto& [name, is_taken] :
+         {std::pair("treebank", d.treebank == now.treebank),
+          {"segmenter", d.segmenter.hidden == 3},
+          {"words", d.words == now.words && s.word == n.word && s.hidden == n.hidden},
+          {"characters", d.characters == now.characters && s.character == n.character},
+          {"layers", s.layers == n.layers && s.dropout == n.dropout},
+          {"mlp", s.mlp == n.mlp},
+          {"classes", d.classes == now.classes && d.tags == now.tags},
+          {"trees", s.tree_hidden == n.tree_hidden && s.tree_layers == n.tree_layers},
+          {"arcs", s.arc == n.arc && s.label == n.label},
+          {"labels", d.labels == now.labels && d.crossing}})
+      if (is_taken) names += std::string(" ") + name;
+    return names;
+  };
+  CHECK(taken(Stage::kAll) ==
+        " treebank segmenter words characters layers mlp classes trees arcs labels");
+  CHECK(taken(Stage::kSegmenter) == " treebank segmenter");
+  CHECK(taken(Stage::kTagger) == " treebank mlp classes");
+  CHECK(taken(Stage::kParser) == " treebank trees arcs labels");
+}
+
 TEST_CASE("annotate: the root has the label root, and no other word has it") {
   const auto labels = [](const std::string& label) {
     Model model(small(treebank("1\tHi\t_\tX\t_\t_\t0\t" + label + "\t_\t_\n\n")), 1);
