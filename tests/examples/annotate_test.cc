@@ -147,7 +147,7 @@ TEST_CASE("annotate: the tags of a word are a combination of the treebank") {
   }
 }
 
-TEST_CASE("annotate: what a model takes of the data for a stage that is trained alone") {
+TEST_CASE("annotate: a stage that is trained alone takes some fields of its data, not all") {
   const Description old;
   Description now;
   now.treebank = "now";
