@@ -277,6 +277,8 @@ TEST_CASE("Models that were made to do harm: n-grams that go on with others that
   CHECK(error_of({.tokens = {0, 2, 3}}) == "its n-gram 2 has a token that it does not know");
   CHECK(error_of({.counts = {0, ~0u, 2}}) != "no error");
   CHECK(error_of({.order = 0}) != "no error");
+  CHECK(error_of({.order = 1}) == "no error");
+  CHECK(error_of({.order = 9}) == "no error");
   CHECK(error_of({.order = 10}) != "no error");
 }
 
