@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "examples/nlp/serve/metrics.h"
 #include "tests/examples/programs.h"
 #include "tests/examples/server.h"
 #include "tests/support/catch.h"
@@ -150,6 +151,53 @@ TEST_CASE(
   const Server server(desk.program(), desk.path("served"), {});
   desk.must(": > served");
   CHECK(server.body("/tag", desk.read("in")) == expected);
+}
+
+TEST_CASE("Serve: metrics in the text format of Prometheus") {
+  nlp::Metrics metrics("p");
+  for (const double seconds : {0.001, 0.25, 1000.0})
+    metrics.add_answer(seconds > 1 ? 404 : 200, std::chrono::duration<double>(seconds));
+  metrics.add_batch(2);
+  metrics.add_batch(3);
+  metrics.add_reload(true);
+  metrics.add_reload(false);
+  metrics.add_reload(false);
+  const std::string expected = R"(
+# HELP p_requests_total Requests that were answered, by the status of the answer.
+# TYPE p_requests_total counter
+p_requests_total{status="200"} 2
+p_requests_total{status="404"} 1
+# HELP p_request_seconds Time from a request that was read to its answer.
+# TYPE p_request_seconds histogram
+p_request_seconds_bucket{le="0.005"} 1
+p_request_seconds_bucket{le="0.01"} 1
+p_request_seconds_bucket{le="0.025"} 1
+p_request_seconds_bucket{le="0.05"} 1
+p_request_seconds_bucket{le="0.1"} 1
+p_request_seconds_bucket{le="0.25"} 2
+p_request_seconds_bucket{le="0.5"} 2
+p_request_seconds_bucket{le="1"} 2
+p_request_seconds_bucket{le="2.5"} 2
+p_request_seconds_bucket{le="5"} 2
+p_request_seconds_bucket{le="10"} 2
+p_request_seconds_bucket{le="+Inf"} 3
+p_request_seconds_sum 1000.25
+p_request_seconds_count 3
+# HELP p_batches_total Batches of texts that were processed together.
+# TYPE p_batches_total counter
+p_batches_total 2
+# HELP p_batched_texts_total Texts in these batches.
+# TYPE p_batched_texts_total counter
+p_batched_texts_total 5
+# HELP p_queued_texts Texts that wait now.
+# TYPE p_queued_texts gauge
+p_queued_texts 7
+# HELP p_reloads_total Attempts to load the model again.
+# TYPE p_reloads_total counter
+p_reloads_total{result="success"} 1
+p_reloads_total{result="failure"} 2
+)";
+  CHECK("\n" + metrics.text(7) == expected);
 }
 
 }  // namespace serve_test
