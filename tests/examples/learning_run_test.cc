@@ -230,6 +230,45 @@ TEST_CASE("Learning: numbers that options do not allow, and commands that there 
   }
 }
 
+TEST_CASE("Learning: options and data that do not fit each other") {
+  struct Refusal {
+    std::string learner, prepared, script, message;
+  };
+  const std::string one = "head -n 1 train > one", split = "p train --train one -m m --split ";
+  const std::vector<Refusal> refusals = {
+      {"tagger", one, split + "1/1000/1", "one is too short to be split"},
+      {"tagger", "", split + "90/10", "expected a split such as 90/5/5 (train/dev/test), found"},
+      {"tagger", "", split + "0/5/5", "the train part of --split must not be 0"},
+      {"tagger", "", "p train --train $dev -m m --features word:4,word:8",
+       "feature 'word' is named twice"},
+      {"tagger", "echo 'a X' > c", "p train --train c --format columns --column 0 -m m",
+       "--column counts from 1, so 0 names no column"},
+      {"tagger", "p train --train $dev --format text --hidden 4 --epochs 1 -m marks",
+       "p tag -m marks --input-format conllu < one", "its input is lines, --input-format words"},
+      {"tagger", "", "p tag -m marks --format conllu < one", "--format conllu is for sentences"},
+      {"tagger", "", "p tag -m model --format text < one", "which this one does not"},
+      {"parser", "", "p parse -m model --input-format words < train", "has no tags: --tagger"},
+      {"treelstm", "seq 1001 | sed 's/.*/(l& (a x) (b y))/' > many", "p train --train many -m m",
+       "at most 1000 different labels"},
+      {"annotate", "printf 'a\\tX Y\\tb\\n' > lex", "p run -m model --lexicon lex < train",
+       "lex:1: expected a UPOS, found 'X Y'"},
+      {"annotate", "printf 'a\\tX\\tb\\tc\\n' > lex", "p run -m model --lexicon lex < train",
+       "lex:1: expected features as Name=Value|Name=Value, found 'c'"},
+      {"emoji", one, split + "1/1000/1", "one is too short to be split"},
+      {"digits", "", "p train --train none --format idx -m m", "expected IMAGES:LABELS, two IDX"},
+      {"digits", "", "p train --train $train -m m --folds 241",
+       "240 pictures, too few for 241 folds"}};
+  for (const Learner& each : learners()) {
+    const Workshop shop(each);
+    shop.must("train -m model --epochs 1");
+    for (const auto& [learner, prepared, script, message] : refusals) {
+      if (learner != each.name) continue;
+      shop.must(prepared);
+      shop.refuses(script, message);
+    }
+  }
+}
+
 TEST_CASE("Learning: a model file that was cut or changed is refused") {
   for (const Learner& each : learners()) {
     const Workshop shop(each);
