@@ -185,7 +185,8 @@ TEST_CASE("Models that were made to do harm: descriptions that do not hold toget
   check_changes<tagger::Model>(
       tagger_description(),
       {[](T& d) { d.views.clear(); }, [](T& d) { d.views[0] = {"a"}; },
-       [](T& d) { d.views[0].push_back("a"); }, [](T& d) { d.tags.clear(), d.allowed = {}; },
+       [](T& d) { d.views[0].push_back("a"); }, [](T& d) { d.views[0][1] = "<unk>"; },
+       [](T& d) { d.tags[1] = d.tags[0]; }, [](T& d) { d.tags.clear(), d.allowed = {}; },
        [](T& d) { d.tags.push_back("O"); }, [](T& d) { d.allowed.begins.assign(3, false); },
        [](T& d) { d.allowed.ends.clear(); }, [](T& d) { d.kind = static_cast<tagger::TagKind>(3); },
        [](T& d) { d.settings.features[0].name = "words"; },
@@ -213,8 +214,9 @@ TEST_CASE("Models that were made to do harm: descriptions that do not hold toget
   trees.labels = treelstm::Labels::of_sentiment();
   trees.majority = treelstm::Majority({}, 5);
   check_changes<treelstm::Model>(
-      trees, {[](S& d) { d.majority = {}; }, [](S& d) { d.labels = {}; },
-              [](S& d) { d.words.clear(); }, [](S& d) { d.settings.dropout = 1; }});
+      trees,
+      {[](S& d) { d.majority = {}; }, [](S& d) { d.labels = {}; }, [](S& d) { d.words.clear(); },
+       [](S& d) { d.words[0] = "a"; }, [](S& d) { d.settings.dropout = 1; }});
   using C = classifier::Description;
   classifier::Description texts;
   texts.settings.word = texts.settings.hidden = texts.settings.filters = 2;
@@ -223,6 +225,7 @@ TEST_CASE("Models that were made to do harm: descriptions that do not hold toget
   texts.most_frequent = "b";
   check_changes<classifier::Model>(
       texts, {[](C& d) { d.most_frequent = "c"; }, [](C& d) { d.words.clear(); },
+              [](C& d) { d.words[0] = "a"; },
               [](C& d) {
                 d.labels = {"b", "b"};
               },
@@ -234,6 +237,7 @@ TEST_CASE("Models that were made to do harm: descriptions that do not hold toget
   arcs.labels = {"root"};
   check_changes<parser::Model>(
       arcs, {[](P& d) { d.tags.clear(); }, [](P& d) { d.labels.clear(); },
+             [](P& d) { d.words[0] = "a"; }, [](P& d) { d.tags[0] = "a"; },
              [](P& d) { d.settings.character = 2; }, [](P& d) { d.settings.layers = 0; }});
   using X = translate::Description;
   translate::Description pairs;
@@ -243,6 +247,7 @@ TEST_CASE("Models that were made to do harm: descriptions that do not hold toget
   check_changes<translate::Model>(
       pairs, {[](X& d) { d.longest[1] = ~std::size_t{0}; },
               [](X& d) { d.network.layers = 1000000; }, [](X& d) { d.target.pop_back(); },
+              [](X& d) { d.source[0] = "a"; }, [](X& d) { d.target[1] = "a"; },
               [](X& d) { d.tokens.source = static_cast<translate::Unit>(3); },
               [](X& d) { d.network.kind = translate::Kind::kTransformer; }});
   using E = emoji::Description;
@@ -254,7 +259,8 @@ TEST_CASE("Models that were made to do harm: descriptions that do not hold toget
   signs.frequent_group = signs.frequent_subgroup = "a";
   check_changes<emoji::Model>(
       signs, {[](E& d) { d.settings.inputs = {}; }, [](E& d) { d.columns[0].deviation = 0; },
-              [](E& d) { d.picture = 7; },
+              [](E& d) { d.picture = 7; }, [](E& d) { d.words[1] = "<unk>"; },
+              [](E& d) { d.groups[1] = "a"; },
               [](E& d) {
                 d.groups = {"b", "a"};
               },
@@ -267,7 +273,8 @@ TEST_CASE("Models that were made to do harm: descriptions that do not hold toget
   pictures.most_frequent = "1";
   check_changes<digits::Model>(
       pictures, {[](D& d) { d.height = 0; }, [](D& d) { d.width = 513; },
-                 [](D& d) { d.settings.channels = 0; }, [](D& d) { d.labels.clear(); }});
+                 [](D& d) { d.settings.channels = 0; }, [](D& d) { d.labels.clear(); },
+                 [](D& d) { d.labels[0] = "1"; }});
 }
 
 TEST_CASE("Models that were made to do harm: n-grams that go on with others that there are not") {
