@@ -1,6 +1,7 @@
 """Which tests run which line: of each file of tests, the lines that it runs, object by object, as gcov counts them."""
 
 import array
+import concurrent.futures
 import gzip
 import hashlib
 import json
@@ -9,6 +10,8 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
 from builds import NOT_SLOW, ROOT, Misfit, failure_of, output_of
@@ -82,37 +85,51 @@ def has_counts(data):
     return False
 
 
-def read_counters(build):
-    """The lines that ran, by object and file."""
-    data = [str(d.relative_to(build.folder)) for d in build.folder.rglob("*.gcda") if has_counts(d)]
-    lines = {}
-    for first in range(0, len(data), 50):
-        output = subprocess.run(
-            ["gcov", "--json-format", "--stdout", "-r", "-s", ROOT, *data[first : first + 50]],
-            cwd=build.folder, check=True, capture_output=True, text=True,
-        ).stdout  # fmt: skip
-        for record in map(json.loads, output.splitlines()):
-            files = lines.setdefault(record["data_file"].removesuffix(".gcda") + ".o", {})
-            for file in record["files"]:
-                name = os.path.relpath(build.folder / file["file"], ROOT)
-                for line in file["lines"] if name.startswith(AREAS) else ():
-                    if line["count"]:
-                        files[name] = files.get(name, 0) | 1 << line["line_number"]
-    return {compiled: files for compiled, files in lines.items() if files}
+class Counters:
+    """A folder where programs that run now leave their counters, apart from those of others that run beside them."""
+
+    def __init__(self, build, place):
+        self.place = pathlib.Path(place)
+        self.folder = self.place / str(build.folder).lstrip("/")  # where GCC's programs look for it
+        for notes in build.folder.rglob("*.gcno"):
+            linked = self.folder / notes.relative_to(build.folder)
+            linked.parent.mkdir(parents=True, exist_ok=True)
+            linked.symlink_to(notes)
+
+    def clear(self):
+        for data in self.folder.rglob("*.gcda"):
+            data.unlink()
+
+    def read(self):
+        """The lines that ran, by object and file."""
+        data = [str(d.relative_to(self.folder)) for d in self.folder.rglob("*.gcda") if has_counts(d)]
+        lines = {}
+        for first in range(0, len(data), 50):
+            output = subprocess.run(
+                ["gcov", "--json-format", "--stdout", "-r", "-s", ROOT, *data[first : first + 50]],
+                cwd=self.folder, check=True, capture_output=True, text=True,
+            ).stdout  # fmt: skip
+            for record in map(json.loads, output.splitlines()):
+                files = lines.setdefault(record["data_file"].removesuffix(".gcda") + ".o", {})
+                for file in record["files"]:
+                    name = os.path.relpath(ROOT / file["file"], ROOT)
+                    for line in file["lines"] if name.startswith(AREAS) else ():
+                        if line["count"]:
+                            files[name] = files.get(name, 0) | 1 << line["line_number"]
+        return {compiled: files for compiled, files in lines.items() if files}
 
 
-def measure(unit, timeout):
+def measure(unit, timeout, counters):
     """Runs the tests of a unit, without faults, and keeps what they reach."""
-    for data in unit.build.folder.rglob("*.gcda"):
-        data.unlink()
-    command, report = unit.command, unit.build.folder / "coverage.json"
+    counters.clear()
+    command, report = unit.command, counters.place / "coverage.json"
     if unit.name.startswith("python/"):
         data = f"--data-file={report}.data"
         command = [command[0], "-m", "coverage", "run", data, "--source=dynet,dynet_config,_dynet", *command[1:]]
     begun = time.monotonic()
-    unit.failure = unit.run(timeout, command)
+    unit.failure = unit.run(timeout, command, {"GCOV_PREFIX": str(counters.place)})
     unit.seconds = time.monotonic() - begun
-    unit.lines = read_counters(unit.build)
+    unit.lines = counters.read()
     if unit.name.startswith("python/"):
         report.unlink(missing_ok=True)
         subprocess.run([*command[:3], "json", data, "-q", "-o", report], check=False, cwd=unit.build.folder)
@@ -131,23 +148,35 @@ def stamp_of(unit, programs):
     return hashlib.sha256(json.dumps([unit.command, states]).encode()).hexdigest()
 
 
-def measured_units(build, programs_of, timeout):
+def measured_units(build, programs_of, timeout, jobs):
     """All units with what they reach, from what was kept where nothing has changed."""
     units = [*catch_units(build), *program_units(build), *python_units(build)]
     kept = build.folder / "covered"
     kept.mkdir(exist_ok=True)
-    for count, unit in enumerate(units, start=1):
+    stale = []
+    for unit in units:
         file = kept / (unit.name.replace("/", "-") + ".json.gz")
         stamp = stamp_of(unit, programs_of(unit.program))
         known = json.loads(gzip.decompress(file.read_bytes())) if file.exists() else {}
         if known.get("stamp") != stamp or known["failure"]:
-            measure(unit, timeout)
-            texts = {o: {path: f"{bits:x}" for path, bits in files.items()} for o, files in unit.lines.items()}
-            known = {"stamp": stamp, "seconds": unit.seconds, "failure": unit.failure, "lines": texts}
-            file.write_bytes(gzip.compress(json.dumps(known).encode()))
-            print(f"{count}/{len(units)} {unit.name}: {unit.seconds:.1f} s, {unit.failure or 'passes'}", flush=True)
+            stale.append((unit, file, stamp))
+            continue
         unit.seconds, unit.failure = known["seconds"], known["failure"]
         unit.lines = {o: {path: int(t, 16) for path, t in files.items()} for o, files in known["lines"].items()}
+
+    mine = threading.local()  # the counters of a thread
+
+    def measure_and_keep(unit, file, stamp):
+        if not hasattr(mine, "counters"):
+            mine.counters = Counters(build, tempfile.mkdtemp(dir=scratch))
+        measure(unit, timeout, mine.counters)
+        texts = {o: {path: f"{bits:x}" for path, bits in files.items()} for o, files in unit.lines.items()}
+        known = {"stamp": stamp, "seconds": unit.seconds, "failure": unit.failure, "lines": texts}
+        file.write_bytes(gzip.compress(json.dumps(known).encode()))
+        print(f"{unit.name}: {unit.seconds:.1f} s, {unit.failure or 'passes'}", flush=True)
+
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(lambda job: measure_and_keep(*job), stale))
     for unit in units:
         if unit.failure:
             print(f"left out, as it fails without any fault: {unit.name}: {unit.failure}", file=sys.stderr)
