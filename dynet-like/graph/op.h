@@ -11,6 +11,8 @@
 
 namespace dynet {
 
+class PreparedMatrices;
+
 /// Input of a shape rule: the operands' shapes and the attributes of the new node.
 struct Operands {
   shape::Dims dims;               ///< shapes of the operands
@@ -46,16 +48,17 @@ struct Terms {
 /// for training and double for gradient checks. A single node is a batch of one.
 template <class T>
 struct Batch {
-  const GraphStore& graph;   ///< graph of the nodes
-  const NodeId* ids;         ///< node i of the batch is graph.nodes[ids[i]]
-  std::size_t count;         ///< number of nodes
-  std::size_t arity;         ///< operands of each node
-  T* const* outs;            ///< value of node i
-  T* const* ins;             ///< value of operand k of node i at k * count + i
-  T* const* auxs;            ///< scratch of node i, kept from forward to backward (OpForm::aux)
-  std::uint64_t run;         ///< incremented when all values are dropped; part of every random draw
-  Terms terms = {};          ///< of a sum of products: the terms to compute
-  bool accumulates = false;  ///< `outs` already hold the sum of the earlier terms
+  const GraphStore& graph;  ///< graph of the nodes
+  const NodeId* ids;        ///< node i of the batch is graph.nodes[ids[i]]
+  std::size_t count;        ///< number of nodes
+  std::size_t arity;        ///< operands of each node
+  T* const* outs;           ///< value of node i
+  T* const* ins;            ///< value of operand k of node i at k * count + i
+  T* const* auxs;           ///< scratch of node i, kept from forward to backward (OpForm::aux)
+  std::uint64_t run;        ///< incremented when all values are dropped; part of every random draw
+  PreparedMatrices* prepared = nullptr;  ///< sums of products on the CPU: copies for this pass
+  Terms terms = {};                      ///< of a sum of products: the terms to compute
+  bool accumulates = false;              ///< `outs` already hold the sum of the earlier terms
 
   /// Node i, shape of each node, source location of node i, shape of operand k of each node.
   const Node& node(std::size_t i) const { return graph.nodes[ids[i]]; }
@@ -102,8 +105,6 @@ struct GradientBatch : Batch<T> {
   T* const* d_outs;  ///< gradient of node i
   T* const* d_ins;   ///< gradient of operand k of node i at k * count + i; null if it is not needed
   const Write* writes;  ///< of d_ins, at the same index
-  /// Sums of products only: transpose of operand k if all nodes share that matrix, else null.
-  const T* const* transposed;
   /// Sums of products only: operands in [first, end) get gradients in this call. `d_ins` is null
   /// for all other operands, so a kernel may ignore the range, at the cost of a scan over all
   /// operands.

@@ -49,7 +49,6 @@ class Backend : public HostArrays<T> {
   }
   static bool has_backward(const OpForm& form) { return kernel<T>(form.backward.value); }
   void set_precision(Precision) {}
-  void begin_pass() {}
   void rewind(Arena& arena, Arena::Mark to) { arena.rewind(to); }
   void start() {}
   void forget() {}
@@ -76,13 +75,13 @@ class Backend<float> {
   void forward(const OpForm& form, const Batch<float>& b) {
     if (device_)
       device_->forward(form, b);
-    else if (precision_ != Precision::bf16 || !forward_in_bf16(form, b, *packed_)) [[likely]]
+    else if (precision_ != Precision::bf16 || !forward_in_bf16(form, b)) [[likely]]
       form.forward.value.f(b);
   }
   void backward(const OpForm& form, const GradientBatch<float>& b) {
     if (device_)
       device_->backward(form, b);
-    else if (precision_ != Precision::bf16 || !backward_in_bf16(form, b, *packed_)) [[likely]]
+    else if (precision_ != Precision::bf16 || !backward_in_bf16(form, b)) [[likely]]
       form.backward.value.f(b);
   }
   static bool has_backward(const OpForm& form) { return form.backward.value.f; }
@@ -96,13 +95,8 @@ class Backend<float> {
     device_ ? device_->fill(to, n, value, add) : HostArrays<float>::fill(to, n, value, add);
   }
   void set_precision(Precision precision) {
-    if (precision == Precision::bf16 && !packed_) packed_ = std::make_unique<PackedMatrices>();
     precision_ = precision;
     if (device_) device_->set_precision(precision);
-  }
-  /// Before a pass: parameters may be others now.
-  void begin_pass() {
-    if (precision_ == Precision::bf16) packed_->clear();
   }
   void rewind(Arena& arena, Arena::Mark to) {
     device_ ? device_->rewind(arena, to) : arena.rewind(to);
@@ -147,8 +141,7 @@ class Backend<float> {
  private:
   std::shared_ptr<DeviceBackend> device_;
   Precision precision_ = Precision::float32;
-  std::unique_ptr<PackedMatrices> packed_;  // for bf16, on the CPU
-  PodVector<float> read_;                   // from the device, and where tensors begin there
+  PodVector<float> read_;  // from the device, and where tensors begin there
   PodVector<const float*> tensors_;
 };
 

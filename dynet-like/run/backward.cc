@@ -94,7 +94,6 @@ void BackwardPass<T>::prepare(NodeId size) {
       for (const auto& c : devices_.contexts()) c->gradients.release();
     }
   scratch_.batch = 0;
-  transposes_.find(size);
 }
 
 // Allocates the gradients that are kept, side by side. Other gradients are allocated at their first
@@ -184,10 +183,10 @@ GradientBatch<T> BackwardPass<T>::live_batch(const BatchPointers<T>& m, const No
     for (std::size_t i = 0; i < all; ++i)
       if (is_live(ids[i])) d_outs[count++] = gradient_[ids[i]].memory;
   }
-  GradientBatch<T> b{{graph_, ids, count, arity, m.outs, m.ins, m.auxs, settings_.run},
+  GradientBatch<T> b{{graph_, ids, count, arity, m.outs, m.ins, m.auxs, settings_.run,
+                      &devices_.of(ids[0]).prepared},
                      d_outs,
                      d_outs + count,
-                     nullptr,
                      nullptr};
   if (graph_.nodes[ids[0]].form->second_result) b.d_seconds = d_seconds;
   scratch.args.clear();
@@ -321,14 +320,6 @@ void BackwardPass<T>::run_step(const Step& step, const BatchPointers<T>& m, cons
   if (!find_targets(b, step, args) && !(form.sums && step.terms.complete())) return;
 
   T** const d_ins = scratch.handed.data() + b.count;
-  if (const BatchRule& rule = form.batch.value; rule.has_products()) {
-    scratch.transposed.clear();
-    scratch.transposed.resize(b.arity, nullptr);
-    for (std::size_t k = rule.first_pair; k + 1 < b.arity; k += 2)
-      scratch.transposed[k] =
-          d_ins[(k + 1) * b.count] ? transposes_.of(args[k * b.count]) : nullptr;
-    b.transposed = scratch.transposed.data();
-  }
   Backend<T>& here = backend(b.ids[0]);
   settings_.observe(form, b);
   if (transfer)

@@ -12,7 +12,6 @@
 #include "dynet-like/run/devices.h"
 #include "dynet-like/run/recording.h"
 #include "dynet-like/run/settings.h"
-#include "dynet-like/run/shared_matrices.h"
 
 namespace dynet {
 
@@ -89,7 +88,6 @@ class BackwardPass {
   struct Scratch {
     PodVector<T*> handed, sums, buffers;
     PodVector<Write> writes;
-    PodVector<const T*> transposed;
     PodVector<NodeId> live, args;
     std::uint32_t batch = 0;
   };
@@ -110,7 +108,6 @@ class BackwardPass {
   void capture(NodeId loss, CapturedGradients<T>& to);
   void capture_call(const OpForm& form, const GradientBatch<T>& b, bool recorded,
                     const NodeId* args);
-  void capture_transposes(const GradientBatch<T>& b, const NodeId* args);
   void restore_states();
   void prepare(NodeId size);
   void lay_out(NodeId size);
@@ -185,7 +182,6 @@ class BackwardPass {
       late_;                         // finished steps on a device whose memory is not released yet
   std::size_t late_steps_ = 0;       // finished steps on a device
   std::uint32_t computed_wait_ = 0;  // computed nodes with pending uses
-  Transposes<T> transposes_{graph_, devices_, r_};
   Scratch scratch_;
   PodVector<T*> nothing_;  // nulls, except during a kernel call of sum_range
   CopyList<T> copies_;

@@ -41,11 +41,10 @@ void BackwardPass<T>::replay(CapturedGradients<T>& c) {
     switch (call.kind) {
       case CapturedCall<T>::kernel: {
         GradientBatch<T> b{{graph_, call.ids, call.count, call.arity, call.outs, call.ins,
-                            call.auxs, settings_.run},
+                            call.auxs, settings_.run, &here.prepared},
                            call.d_outs,
                            call.d_ins,
-                           call.writes,
-                           call.transposed};
+                           call.writes};
         b.first = call.first;
         b.end = call.end;
         b.d_seconds = call.d_seconds;
@@ -55,9 +54,6 @@ void BackwardPass<T>::replay(CapturedGradients<T>& c) {
         here.backend.backward(*call.form, b);
         break;
       }
-      case CapturedCall<T>::transpose:
-        transposes_.make(call.ids[0], call.d_outs[0]);
-        break;
       case CapturedCall<T>::rows:
         scatter_rows(call.count, call.ids, call.d_outs, call.auxs);
     }
@@ -93,7 +89,6 @@ void BackwardPass<T>::capture(NodeId loss, CapturedGradients<T>& to) {
 template <class T>
 void BackwardPass<T>::capture_call(const OpForm& form, const GradientBatch<T>& b, bool recorded,
                                    const NodeId* args) {
-  capture_transposes(b, args);
   CapturedGradients<T>& to = *captures_to_;
   const std::size_t all = b.arity * b.count;
   // Operands of the call; for one operand of a sum of products also the operand behind it.
@@ -110,32 +105,12 @@ void BackwardPass<T>::capture_call(const OpForm& form, const GradientBatch<T>& b
   for (auto& slot : to.slots)
     for (std::size_t i = first; i < end && !slot.write; ++i)
       if (b.d_ins[i] && args[i] == slot.node) slot.write = writes + i;
-  to.calls.push_back({CapturedCall<T>::kernel, static_cast<std::uint32_t>(b.count),
-                      static_cast<std::uint32_t>(b.arity), &form, to.copy(b.ids, b.count),
-                      recorded ? b.outs : outs, recorded ? b.ins : ins, auxs,
-                      to.copy(b.d_outs, b.count),
-                      b.d_seconds ? to.copy(b.d_seconds, b.count) : nullptr, to.copy(b.d_ins, all),
-                      writes, b.transposed ? to.copy(b.transposed, b.arity) : nullptr, b.first,
-                      b.end, b.terms, b.d_sums ? to.copy(b.d_sums, b.count) : nullptr});
-}
-
-// Captures the transposes that no earlier call has used.
-template <class T>
-void BackwardPass<T>::capture_transposes(const GradientBatch<T>& b, const NodeId* args) {
-  CapturedGradients<T>& to = *captures_to_;
-  for (std::size_t k = 0; b.transposed && k < b.arity; ++k) {
-    if (!b.transposed[k]) continue;
-    const bool known = std::any_of(to.calls.begin(), to.calls.end(), [&](const auto& call) {
-      return call.kind == CapturedCall<T>::transpose && call.d_outs[0] == b.transposed[k];
-    });
-    if (known) continue;
-    CapturedCall<T> call{};
-    call.kind = CapturedCall<T>::transpose;
-    call.ids = to.copy(args + k * b.count, 1);
-    T* const memory = const_cast<T*>(b.transposed[k]);
-    call.d_outs = to.copy(&memory, 1);
-    to.calls.push_back(call);
-  }
+  to.calls.push_back(
+      {CapturedCall<T>::kernel, static_cast<std::uint32_t>(b.count),
+       static_cast<std::uint32_t>(b.arity), &form, to.copy(b.ids, b.count),
+       recorded ? b.outs : outs, recorded ? b.ins : ins, auxs, to.copy(b.d_outs, b.count),
+       b.d_seconds ? to.copy(b.d_seconds, b.count) : nullptr, to.copy(b.d_ins, all), writes,
+       b.first, b.end, b.terms, b.d_sums ? to.copy(b.d_sums, b.count) : nullptr});
 }
 
 // Restores the states of gradients after a replay, as if the steps had run.

@@ -5,24 +5,24 @@
 namespace dynet {
 namespace {
 
-const cpu::PackingKernels<float>* kernels_of(const OpForm& form) {
+const cpu::RoundedKernels<float>* kernels_of(const OpForm& form) {
   if (!form.batch.value.has_products()) return nullptr;
-  using Find = const cpu::PackingKernels<float>* (*)(ForwardKernel<float>);
+  using Find = const cpu::RoundedKernels<float>* (*)(ForwardKernel<float>);
   static constexpr PerIsa<Find> kFind = DYNET_PER_ISA(Find, cpu::bf16_kernels<float>);
   return kFind(form.forward.value.f.here());
 }
 
 }  // namespace
 
-bool forward_in_bf16(const OpForm& form, const Batch<float>& b, PackedMatrices& packed) {
+bool forward_in_bf16(const OpForm& form, const Batch<float>& b) {
   const auto* const kernels = kernels_of(form);
-  if (kernels) kernels->forward(b, packed);
+  if (kernels) kernels->forward(b);
   return kernels != nullptr;
 }
 
-bool backward_in_bf16(const OpForm& form, const GradientBatch<float>& b, PackedMatrices& packed) {
+bool backward_in_bf16(const OpForm& form, const GradientBatch<float>& b) {
   const auto* const kernels = kernels_of(form);
-  if (kernels) kernels->backward(b, packed);
+  if (kernels) kernels->backward(b);
   return kernels != nullptr;
 }
 

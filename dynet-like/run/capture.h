@@ -29,8 +29,7 @@ template <class T>
 struct CapturedCall {
   enum Kind : std::uint8_t {
     kernel,
-    transpose,  ///< of the matrix ids[0] to d_outs[0]
-    rows,       ///< adds the gradients of the lookups `ids` to their tables
+    rows,  ///< adds the gradients of the lookups `ids` to their tables
   };
   Kind kind;
   std::uint32_t count, arity;
@@ -43,7 +42,6 @@ struct CapturedCall {
   T* const* d_seconds;
   T* const* d_ins;
   const Write* writes;
-  const T* const* transposed;
   std::size_t first, end;  ///< operands, see GradientBatch
   Terms terms;
   T* const* d_sums;

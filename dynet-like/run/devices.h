@@ -11,6 +11,7 @@
 #include "dynet-like/base/arena.h"
 #include "dynet-like/base/device.h"
 #include "dynet-like/base/pod_vector.h"
+#include "dynet-like/base/prepared_matrices.h"
 #include "dynet-like/graph/node.h"
 #include "dynet-like/run/backend.h"
 #include "dynet-like/run/parameter_access.h"
@@ -108,6 +109,7 @@ struct DeviceContext {
   ParameterAccess<T> parameters;
   Arena values, gradients, rematerialized;
   Pool<T> pool{gradients}, kept{rematerialized};
+  PreparedMatrices prepared;  ///< on the CPU
 };
 
 /// The devices of a graph: a context for each, and the context of each node.
@@ -151,8 +153,9 @@ class Devices {
                        [](const auto& c) { return c->backend.on_device(); });
   }
 
+  /// Before a pass: values of parameters may be others now.
   void begin_pass() {
-    for (DeviceContext<T>* c : by_index_) c->backend.begin_pass();
+    for (DeviceContext<T>* c : by_index_) c->prepared.clear();
   }
   void start() {
     for (DeviceContext<T>* c : by_index_) c->backend.start();
@@ -170,6 +173,7 @@ class Devices {
     for (Arena* a :
          {&contexts_[0]->values, &contexts_[0]->gradients, &contexts_[0]->rematerialized})
       a->release();
+    contexts_[0]->prepared.release();
   }
 
  private:

@@ -180,11 +180,11 @@ void ForwardPass<T>::run_step(const Step& step, const BatchPointers<T>& m, const
   const std::size_t count = step.count;
   const OpForm& form = *graph_.nodes[ids[0]].form;
   if (form.kind == Kind::compute || form.kind == Kind::transfer) {
-    const Batch<T> b{graph_, ids,    count,         m.arity,    m.outs,
-                     m.ins,  m.auxs, settings_.run, step.terms, step.accumulates};
+    DeviceContext<T>& here = devices_.of(ids[0]);
+    const Batch<T> b{graph_, ids,           count,          m.arity,    m.outs,          m.ins,
+                     m.auxs, settings_.run, &here.prepared, step.terms, step.accumulates};
     settings_.observe(form, b);
-    form.kind == Kind::compute ? devices_.of(ids[0]).backend.forward(form, b)
-                               : run_transfer(step, m, ids);
+    form.kind == Kind::compute ? here.backend.forward(form, b) : run_transfer(step, m, ids);
   }
   if (settings_.check && (step.terms.complete() || !form.sums)) [[unlikely]]
     for (std::size_t i = 0; i < count; ++i) check_value(graph_, devices_, r_, ids[i]);
@@ -516,7 +516,7 @@ void ForwardPass<T>::replay(const Plan& plan, const RecordedRun& run, const Capt
   }
   for (const MovingPointer<T>& m : c.moving) *m.where = r_.value[m.node];
   r_.batches += c.batches;
-  Backend<T>& here = devices_.contexts()[0]->backend;
+  DeviceContext<T>& here = *devices_.contexts()[0];
   for (std::size_t s = 0; s < plan.steps.size(); ++s) {
     const Step& step = plan.steps[s];
     const NodeId* const ids = plan.order.data() + step.first;
@@ -524,10 +524,10 @@ void ForwardPass<T>::replay(const Plan& plan, const RecordedRun& run, const Capt
     if (form.kind != Kind::compute) continue;
     settings_.check_interrupt();
     const BatchPointers<T>& m = c.memory[s];
-    const Batch<T> b{graph_, ids,    step.count,    m.arity,    m.outs,
-                     m.ins,  m.auxs, settings_.run, step.terms, step.accumulates};
+    const Batch<T> b{graph_, ids,           step.count,     m.arity,    m.outs,          m.ins,
+                     m.auxs, settings_.run, &here.prepared, step.terms, step.accumulates};
     settings_.observe(form, b);
-    here.forward(form, b);
+    here.backend.forward(form, b);
   }
   ++captures_.forward_replays;
 }

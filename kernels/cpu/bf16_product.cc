@@ -271,12 +271,13 @@ void multiply_by_tiles(std::size_t m, std::size_t pairs, std::size_t n, const Wo
   }
 }
 
-// Multiplies by the words of a matrix with m rows that `packed` holds, or else panel by panel;
-// `pack(row, rows, p, pairs, strides, to)` packs a panel, with `pairs` pairs from pair p on.
+// Multiplies by the words of a matrix with m rows that `prepared` holds, from its second product
+// on, or else panel by panel; `pack(row, rows, p, pairs, strides, to)` packs a panel, with `pairs`
+// pairs from pair p on.
 template <class Pack>
 void multiply_panels(Bf16Unit unit, std::size_t m, std::size_t pairs, std::size_t n,
-                     PackedMatrices* packed, const PackedMatrices::Key& key, Pack pack, Factors x,
-                     float* const* y, const bool* add, const float* start) {
+                     PreparedMatrices* prepared, const PreparedMatrices::Key& key, Pack pack,
+                     Factors x, float* const* y, const bool* add, const float* start) {
   const std::size_t count = (m + kWidth - 1) / kWidth * kWidth * pairs;
   const auto pack_all = [&](Word* to) {
     for_panels(m, [&](std::size_t row, std::size_t rows, std::size_t apart) {
@@ -285,7 +286,7 @@ void multiply_panels(Bf16Unit unit, std::size_t m, std::size_t pairs, std::size_
       pack(row, rows, 0, pairs, strides, to + row * pairs);
     });
   };
-  const Word* const words = packed ? packed->find(key, count, pack_all) : nullptr;
+  const Word* const words = prepared ? prepared->find<Word>(key, 1, 2, count, pack_all) : nullptr;
   if (unit == Bf16Unit::tiles)
     multiply_by_tiles(m, pairs, n, words, pack, x, y, add, start);
   else
@@ -316,26 +317,28 @@ Bf16Unit bf16_unit() {
 
 void multiply_bf16(Bf16Unit unit, std::size_t m, std::size_t k, std::size_t n, const float* w,
                    const float* const* x, float* const* y, const bool* add, const float* start,
-                   PackedMatrices* packed) {
+                   PreparedMatrices* prepared) {
   const PackedColumns columns(unit, k, n, x);
   const auto pack = [=](std::size_t row, std::size_t rows, std::size_t p, std::size_t pairs,
                         Strides strides, Word* to) {
     const auto column = [=](std::size_t q) { return w + q * m; };
     pack_beside(column, {row, rows, 2 * p, std::min(2 * (p + pairs), k), pairs}, strides, to);
   };
-  multiply_panels(unit, m, columns.pairs(), n, packed, {w, m, k, false}, pack, columns.factors(), y,
-                  add, start);
+  multiply_panels(unit, m, columns.pairs(), n, prepared,
+                  {w, m, k, PreparedMatrices::Layout::packed}, pack, columns.factors(), y, add,
+                  start);
 }
 
 void multiply_transposed_bf16(Bf16Unit unit, std::size_t m, std::size_t k, std::size_t n,
                               const float* w, const float* const* y, float* const* x,
-                              const bool* add, PackedMatrices* packed) {
+                              const bool* add, PreparedMatrices* prepared) {
   const PackedColumns columns(unit, m, n, y);
   const auto pack = [=](std::size_t row, std::size_t rows, std::size_t p, std::size_t pairs,
                         Strides strides, Word* to) {
     pack_across(w, m, {row, rows, 2 * p, std::min(2 * (p + pairs), m), pairs}, strides, to);
   };
-  multiply_panels(unit, k, columns.pairs(), n, packed, {w, m, k, true}, pack, columns.factors(), x,
+  multiply_panels(unit, k, columns.pairs(), n, prepared,
+                  {w, m, k, PreparedMatrices::Layout::packed_across}, pack, columns.factors(), x,
                   add, nullptr);
 }
 

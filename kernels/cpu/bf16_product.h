@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "dynet-like/base/packed_matrices.h"
+#include "dynet-like/base/prepared_matrices.h"
 #include "kernels/cpu/isa.h"
 
 #if defined(__AVX512F__) && defined(__AVX512BW__)
@@ -26,14 +26,14 @@ Bf16Unit bf16_unit();
 
 /// Products of kernels/cpu/product.h with factors rounded to bf16 and float accumulation, by a unit
 /// of this CPU other than `none`. Subnormal numbers count as zero. The summation order of an
-/// element is independent of m, n and other columns. A non-null `packed` caches the packed W, whose
-/// values must be constant until its `clear`; results have the same bits without it.
+/// element is independent of m, n and other columns. A non-null `prepared` keeps the packed W,
+/// whose values must be constant until its `clear`; results have the same bits without it.
 void multiply_bf16(Bf16Unit unit, std::size_t m, std::size_t k, std::size_t n, const float* w,
                    const float* const* x, float* const* y, const bool* add, const float* start,
-                   PackedMatrices* packed);
+                   PreparedMatrices* prepared);
 void multiply_transposed_bf16(Bf16Unit unit, std::size_t m, std::size_t k, std::size_t n,
                               const float* w, const float* const* y, float* const* x,
-                              const bool* add, PackedMatrices* packed);
+                              const bool* add, PreparedMatrices* prepared);
 void multiply_outer_bf16(Bf16Unit unit, std::size_t m, std::size_t k, std::size_t n, bool add,
                          float* w, const float* const* y, const float* const* x);
 

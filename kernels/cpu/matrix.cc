@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "dynet-like/base/prepared_matrices.h"
 #include "dynet-like/graph/parameter_nodes.h"
 #include "kernels/cpu/bf16_product.h"
 #include "kernels/cpu/eigen.h"
@@ -15,16 +16,26 @@ namespace dynet::cpu::DYNET_ISA {
 namespace {
 
 /// Product kernels for exact and for bf16-rounded numbers. `stays`: W is constant until the end of
-/// the pass, so its packed form may be cached.
+/// the pass and may come again, so that a copy in another layout pays.
 template <class T>
 struct ExactProducts {
+  PreparedMatrices* prepared;
+
   template <class... A>
   void multiply(bool /*stays*/, A... a) const {
     cpu::DYNET_ISA::multiply<T>(a...);
   }
-  template <class... A>
-  void multiply_transposed(bool /*stays*/, A... a) const {
-    cpu::DYNET_ISA::multiply_transposed<T>(a...);
+  void multiply_transposed(bool stays, std::size_t m, std::size_t k, std::size_t n, const T* w,
+                           const T* const* y, T* const* x, const bool* add) const {
+    constexpr std::size_t kMany = 32;  // columns: with a copy of W' products read it faster
+    const T* copy = nullptr;
+    if (prepared && m > 1 && k > 1 && (stays || n >= kMany))
+      copy = prepared->find<T>({w, m, k, PreparedMatrices::Layout::transposed}, n, kMany, m * k,
+                               [&](T* to) { transpose(m, k, w, to); });
+    if (copy)
+      cpu::DYNET_ISA::multiply<T>(k, m, n, copy, y, x, add, nullptr);
+    else
+      cpu::DYNET_ISA::multiply_transposed<T>(m, k, n, w, y, x, add);
   }
   template <class... A>
   void multiply_outer(A... a) const {
@@ -33,16 +44,16 @@ struct ExactProducts {
 };
 #ifdef DYNET_HAS_BF16
 struct Bf16Products {
-  PackedMatrices& packed;
+  PreparedMatrices* prepared;
   Bf16Unit unit = bf16_unit();
 
   template <class... A>
   void multiply(bool stays, A... a) const {
-    multiply_bf16(unit, a..., stays ? &packed : nullptr);
+    multiply_bf16(unit, a..., stays ? prepared : nullptr);
   }
   template <class... A>
   void multiply_transposed(bool stays, A... a) const {
-    multiply_transposed_bf16(unit, a..., stays ? &packed : nullptr);
+    multiply_transposed_bf16(unit, a..., stays ? prepared : nullptr);
   }
   template <class... A>
   void multiply_outer(A... a) const {
@@ -161,12 +172,8 @@ template <class Products, class T>
 void sum_transposed(const Products& by, const GradientBatch<T>& b, const Shapes& s, std::size_t w,
                     std::size_t x) {
   const bool stays = is_parameter(b, w);
-  const T* const transposed = b.transposed ? b.transposed[w] : nullptr;
   const auto run = [&](const T* of, const Columns<T>& c) {
-    if (transposed)
-      by.multiply(true, s.k, s.m, c.count, transposed, c.y, c.x, c.add, nullptr);
-    else
-      by.multiply_transposed(stays, s.m, s.k, c.count, of, c.y, c.x, c.add);
+    by.multiply_transposed(stays, s.m, s.k, c.count, of, c.y, c.x, c.add);
   };
   const auto again = [&](std::size_t i) { return b.write(x, i) == Write::again; };
   const bool one_for_all = s.x_batch == 1;
@@ -303,42 +310,41 @@ constexpr InnerSums kOfLoss{class_loss_forward, class_loss_backward, 0};
 }  // namespace
 
 void affine_forward(const Batch<T>& b) {
-  affine_forward_by(ExactProducts<T>(), b, b.outs, 0, b.dim().batch_size());
+  affine_forward_by(ExactProducts<T>{b.prepared}, b, b.outs, 0, b.dim().batch_size());
 }
 void affine_backward(const GradientBatch<T>& b) {
-  affine_backward_by(ExactProducts<T>(), b, b.dim().batch_size());
+  affine_backward_by(ExactProducts<T>{b.prepared}, b, b.dim().batch_size());
 }
-void lstm_step_forward(const Batch<T>& b) { kOfStep.run(ExactProducts<T>(), b); }
-void lstm_step_backward(const GradientBatch<T>& b) { kOfStep.run(ExactProducts<T>(), b); }
-void linear_cross_entropy_forward(const Batch<T>& b) { kOfLoss.run(ExactProducts<T>(), b); }
+void lstm_step_forward(const Batch<T>& b) { kOfStep.run(ExactProducts<T>{b.prepared}, b); }
+void lstm_step_backward(const GradientBatch<T>& b) { kOfStep.run(ExactProducts<T>{b.prepared}, b); }
+void linear_cross_entropy_forward(const Batch<T>& b) {
+  kOfLoss.run(ExactProducts<T>{b.prepared}, b);
+}
 void linear_cross_entropy_backward(const GradientBatch<T>& b) {
-  kOfLoss.run(ExactProducts<T>(), b);
+  kOfLoss.run(ExactProducts<T>{b.prepared}, b);
 }
 
 template <class T>
-const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
+const RoundedKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
 #ifdef DYNET_HAS_BF16
   if constexpr (std::is_same_v<T, float>) {
     using F = const Batch<T>&;
     using B = const GradientBatch<T>&;
-    using P = PackedMatrices&;
     static constexpr struct {
       ForwardKernel<T> exact;
-      PackingKernels<T> rounded;
+      RoundedKernels<T> rounded;
     } kAll[] = {
         {affine_forward,
-         {[](F b, P packed) {
-            affine_forward_by(Bf16Products{packed}, b, b.outs, 0, b.dim().batch_size());
+         {[](F b) {
+            affine_forward_by(Bf16Products{b.prepared}, b, b.outs, 0, b.dim().batch_size());
           },
-          [](B b, P packed) {
-            affine_backward_by(Bf16Products{packed}, b, b.dim().batch_size());
-          }}},
+          [](B b) { affine_backward_by(Bf16Products{b.prepared}, b, b.dim().batch_size()); }}},
         {lstm_step_forward,
-         {[](F b, P packed) { kOfStep.run(Bf16Products{packed}, b); },
-          [](B b, P packed) { kOfStep.run(Bf16Products{packed}, b); }}},
+         {[](F b) { kOfStep.run(Bf16Products{b.prepared}, b); },
+          [](B b) { kOfStep.run(Bf16Products{b.prepared}, b); }}},
         {linear_cross_entropy_forward,
-         {[](F b, P packed) { kOfLoss.run(Bf16Products{packed}, b); },
-          [](B b, P packed) { kOfLoss.run(Bf16Products{packed}, b); }}},
+         {[](F b) { kOfLoss.run(Bf16Products{b.prepared}, b); },
+          [](B b) { kOfLoss.run(Bf16Products{b.prepared}, b); }}},
     };
     for (const auto& k : kAll)
       if (k.exact == exact && bf16_unit() != Bf16Unit::none) return &k.rounded;
@@ -347,6 +353,6 @@ const PackingKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
   return nullptr;
 }
 
-template const PackingKernels<T>* bf16_kernels(ForwardKernel<T>);
+template const RoundedKernels<T>* bf16_kernels(ForwardKernel<T>);
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -1,17 +1,15 @@
 #pragma once
 
-#include "dynet-like/base/packed_matrices.h"
 #include "dynet-like/graph/op.h"
 #include "kernels/cpu/isa.h"
 
 namespace dynet::cpu {
 
-/// Kernels that cache packed matrices. Matrices of parameters, and transposed matrices, must be
-/// constant until the cache is cleared.
+/// Kernels of an operation that round factors.
 template <class T>
-struct PackingKernels {
-  void (*forward)(const Batch<T>&, PackedMatrices&);
-  void (*backward)(const GradientBatch<T>&, PackedMatrices&);
+struct RoundedKernels {
+  ForwardKernel<T> forward;
+  BackwardKernel<T> backward;
 };
 
 DYNET_EACH_ISA(
@@ -27,7 +25,7 @@ DYNET_EACH_ISA(
 
     /// bf16 versions of a forward kernel and its backward kernel, which use dedicated instructions;
     /// null without such instructions, and for kernels without a bf16 version.
-    template <class T> const PackingKernels<T>* bf16_kernels(ForwardKernel<T> exact);
+    template <class T> const RoundedKernels<T>* bf16_kernels(ForwardKernel<T> exact);
 
 )
 

@@ -95,8 +95,7 @@ Made run_at(Executor<float>& executor, const GraphStore& graph, NodeId id, std::
     Place d_out = place(noise(node.dim.size() + node.arity) + node.arity, node.dim.size());
     float* const d_outs = d_out.data();
     const std::vector<Write> writes(node.arity, write);
-    const std::vector<const float*> transposed(node.arity);
-    GradientBatch<float> gradients{batch, &d_outs, d_in.data(), writes.data(), transposed.data()};
+    GradientBatch<float> gradients{batch, &d_outs, d_in.data(), writes.data()};
     Place d_second = place(noise(node.dim.size() + 1), node.dim.size());
     float* const d_seconds = d_second.data();
     if (form.second_result) gradients.d_seconds = &d_seconds;
