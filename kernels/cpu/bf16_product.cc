@@ -26,6 +26,7 @@ using Word = std::uint32_t;  // pair of bf16, the earlier one in the lower half
 constexpr int kRows = 4, kColumns = 6;                            // of a tile
 constexpr std::size_t kWidth = L::kWidth;                         // words per vector
 constexpr std::size_t kSide = kRows * kWidth, kPanelPairs = 128;  // panel size in rows and pairs
+constexpr std::size_t kFew = 16;                                  // columns
 
 /// Pairs of n numbers. Tiles multiply whole rows: zeros are added.
 std::size_t pairs_for(Bf16Unit unit, std::size_t n) {
@@ -271,9 +272,8 @@ void multiply_by_tiles(std::size_t m, std::size_t pairs, std::size_t n, const Wo
   }
 }
 
-// Multiplies by the words of a matrix with m rows that `prepared` holds, from its second product
-// on, or else panel by panel; `pack(row, rows, p, pairs, strides, to)` packs a panel, with `pairs`
-// pairs from pair p on.
+// Multiplies by the words of a matrix with m rows, if `prepared` holds them, or else panel by
+// panel; `pack(row, rows, p, pairs, strides, to)` packs a panel, with `pairs` pairs from pair p on.
 template <class Pack>
 void multiply_panels(Bf16Unit unit, std::size_t m, std::size_t pairs, std::size_t n,
                      PreparedMatrices* prepared, const PreparedMatrices::Key& key, Pack pack,
@@ -286,7 +286,10 @@ void multiply_panels(Bf16Unit unit, std::size_t m, std::size_t pairs, std::size_
       pack(row, rows, 0, pairs, strides, to + row * pairs);
     });
   };
-  const Word* const words = prepared ? prepared->find<Word>(key, 1, 2, count, pack_all) : nullptr;
+  // With few columns a copy costs hardly more than packing the panels of one product.
+  const std::size_t enough = n < kFew ? 1 : 2;
+  const Word* const words =
+      prepared ? prepared->find<Word>(key, 1, enough, count, pack_all) : nullptr;
   if (unit == Bf16Unit::tiles)
     multiply_by_tiles(m, pairs, n, words, pack, x, y, add, start);
   else
