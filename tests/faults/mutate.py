@@ -4,7 +4,7 @@
     python3 tests/faults/mutate.py --seed 7                 # 60 mutants; the same command goes on where it stopped
     python3 tests/faults/mutate.py --seed 7 --count 180
     python3 tests/faults/mutate.py --seed 7 --report        # what has become of them; runs nothing
-    python3 tests/faults/mutate.py --seed 7 --share 2/3     # every third of them: several copies of a build work at once
+    python3 tests/faults/mutate.py --seed 7 --share 2/3     # every third of them: several checkouts work at once
 
 The first run makes a build with counters in build/mutants and finds out which file of tests runs which line. Mutants are
 made of lines that a test runs, and only these tests are run. One that the compiler makes the same code of is not counted;
