@@ -298,6 +298,16 @@ def test_checkpoints_of_a_graph():
         dy.cg_revert()
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_values_of_several_run_in_one_batch(order):
+    def batches(compute):
+        dy.renew_cg(autobatching=True)
+        compute([dy.tanh(dy.inputVector([k, 2])) for k in range(2)][::order])
+        return dy.cg().statistics()["batches"]
+
+    assert batches(dy.values) < batches(lambda pair: [x.value() for x in sorted(pair, key=str)])
+
+
 def test_several_values_in_one_go():
     x = dy.inputVector([1, 2])
     y = x + 1
