@@ -55,7 +55,7 @@ class PreparedMatrices {
   }
 
  private:
-  static constexpr std::size_t kEntries = 64, kProbes = 8;
+  static constexpr std::size_t kEntries = 256, kProbes = 8;
   struct Entry {
     Key key;
     std::size_t uses = 0;
@@ -65,7 +65,7 @@ class PreparedMatrices {
   // The entry of a key, or null if there is no room.
   Entry* entry(const Key& key) {
     const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(key.matrix));
-    const std::size_t first = address * 0x9e3779b97f4a7c15u >> 58;  // addresses end alike
+    const std::size_t first = address * 0x9e3779b97f4a7c15u >> 56;  // addresses end alike
     for (std::size_t at = first; at < first + kProbes; ++at) {
       Entry& e = entries_[at % kEntries];
       if (e.key == key) return &e;

@@ -105,13 +105,6 @@ unsigned check(OpCase c, Draw draw, unsigned repeat) {
   return compared;
 }
 unsigned check_small(const OpCase& c) { return check(c, Draw::small, 1); }
-#ifdef DYNET_TEST_GPU
-unsigned check_once(const OpCase& c) {
-  OpCase once = c;
-  once.draws = 1;
-  return check_small(once);
-}
-#endif
 unsigned check_borders(const OpCase& c) {
   return check(c, Draw::borders, std::min(c.draws, kMostBorders));
 }
@@ -249,8 +242,12 @@ TEST_CASE("operations handle NaN on the device as on the CPU", "[cuda]") {
   }
 }
 
-// "once": what there is time for under compute-sanitizer.
-#ifdef DYNET_TEST_GPU
+#ifdef DYNET_TEST_GPU  // what there is time for under compute-sanitizer
+unsigned check_once(const OpCase& c) {
+  OpCase once = c;
+  once.draws = 1;
+  return check_small(once);
+}
 #define DYNET_ONCE_ON_DEVICE(FAMILY, CASES)           \
   TEST_CASE(FAMILY " once on the device", "[cuda]") { \
     const OneBackend one;                             \

@@ -4,7 +4,6 @@
     python3 tests/faults/mutate.py --seed 7                 # 60 mutants; the same command goes on where it stopped
     python3 tests/faults/mutate.py --seed 7 --count 180
     python3 tests/faults/mutate.py --seed 7 --report        # what has become of them; runs nothing
-    python3 tests/faults/mutate.py --seed 7 --share 2/3     # every third of them: several checkouts work at once
 
 The first run makes a build with counters in build/mutants and finds out which file of tests runs which line. Mutants are
 made of lines that a test runs, and only these tests are run. One that the compiler makes the same code of is not counted;
@@ -281,7 +280,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, required=True, help="what is drawn; results are kept by it")
     parser.add_argument("--count", type=int, default=60, help="mutants that compile to other code, of all runs")
-    parser.add_argument("--share", default="1/1", help="K/N: of the mutants drawn the K-th of every N")
     parser.add_argument("--area", default="", help="only files that begin so, such as dynet-like/io,examples")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/mutants")
     parser.add_argument("--as-built", action="store_true", help="take the build as it is, with what it has")
@@ -292,10 +290,8 @@ def main():
 
     judged = read_equal(EQUAL_FILE)
     folder = options.build.resolve()
-    share, shares = map(int, options.share.split("/"))
-    file = folder / "results" / f"{options.seed}-{share}-of-{shares}.jsonl"
-    read = [file] if not options.report else sorted(file.parent.glob(f"{options.seed}-*.jsonl"))
-    results = [json.loads(line) for name in read if name.exists() for line in name.read_text().splitlines()]
+    file = folder / "results" / f"{options.seed}.jsonl"
+    results = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     if options.report:
         return not report(results, judged)
     if not options.as_built:
@@ -307,7 +303,7 @@ def main():
         units = measured_units(build, programs.run_by, options.timeout, options.jobs)
         known = {(r["path"], r["number"], r["old"]) for r in results}
         counted = sum(r["status"] in (CAUGHT, SURVIVED) for r in results)
-        for mutant in drawn(units, options.seed, tuple(options.area.split(",")))[share - 1 :: shares]:
+        for mutant in drawn(units, options.seed, tuple(options.area.split(","))):
             if counted >= options.count:
                 break
             if (mutant.path, mutant.number, mutant.old) in known:
