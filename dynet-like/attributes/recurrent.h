@@ -11,4 +11,10 @@ struct LstmGatesAttr {
   std::uint64_t children;
 };
 
+/// Attributes of an LSTM over a whole sequence.
+struct LstmSequenceAttr {
+  double forget_bias;
+  std::uint64_t reverse;  ///< whether the last column is the first step
+};
+
 }  // namespace dynet

@@ -12,6 +12,7 @@
 #include "dynet-like/ops/matrix.h"
 #include "dynet-like/ops/noise.h"
 #include "dynet-like/ops/selection.h"
+#include "kernels/cpu/lstm_sequence.h"
 #include "kernels/cpu/matrix.h"
 #include "kernels/cpu/recurrent.h"
 #include "kernels/cpu/selection.h"
@@ -53,7 +54,8 @@ constexpr OpForm second_result(const char* name) {
           .backward = DYNET_BACKWARD(cpu::alias_backward),
           .cuda = CudaRule::by(&cuda::kAlias)};
 }
-const OpForm kCellOfCell = second_result("lstm_cell"), kCellOfStep = second_result("lstm_step");
+const OpForm kCellOfCell = second_result("lstm_cell"), kCellOfStep = second_result("lstm_step"),
+             kCellOfSequence = second_result("lstm_sequence");
 
 // Scratch: c, tanh(c) and the gates.
 std::size_t cell_scratch(const GraphStore& graph, const Node& n) {
@@ -93,6 +95,17 @@ constexpr OpForm step_form(std::size_t children) {
       }};
 }
 const OpForm kSteps[kMostChildren + 1] = {step_form(0), step_form(1), step_form(2)};  // by children
+
+// Scratch: c, tanh(c) and the gates.
+const OpForm kSequence{.name = "lstm_sequence",
+                       .shape = [](const Operands& x) { return shape::lstm_sequence(x.dims); },
+                       .batch = kAnyLengthOfValue,
+                       .reads = Reads::both,
+                       .aux = for_each_element<6>,
+                       .forward = DYNET_FORWARD(cpu::lstm_sequence_forward),
+                       .backward = DYNET_BACKWARD(cpu::lstm_sequence_backward),
+                       .cuda = CudaRule::by(&cuda::kLstmSequence),
+                       .second_result = &kCellOfSequence};
 
 const OpForm kGated{.name = "gated",
                     .shape = [](const Operands& x) { return shape::same(x.dims); },
@@ -145,13 +158,16 @@ struct Gates {
   SourceLocation at;
 };
 
+LSTMCellState both_results(const Expression& node) {
+  LSTMCellState s{node, node};
+  s.c.result = 1;
+  return s;
+}
+
 // The operands are the cells, then the sums or those of a sum.
 LSTMCellState add_cell(const OpForm& form, std::span<const Expression> cells,
                        std::span<const Expression> sums, float forget_bias, SourceLocation at) {
-  const Expression h = add_node(form, cells, sums, LstmGatesAttr{forget_bias, cells.size()}, at);
-  LSTMCellState s{h, h};
-  s.c.result = 1;
-  return s;
+  return both_results(add_node(form, cells, sums, LstmGatesAttr{forget_bias, cells.size()}, at));
 }
 
 LSTMCellState step_of(std::span<const Expression> sums, std::span<const Expression> cells,
@@ -169,9 +185,9 @@ LSTMCellState step_of(std::span<const Expression> sums, std::span<const Expressi
 }  // namespace
 
 OpFamily recurrent_ops() {
-  static constexpr const OpForm* kAll[] = {&kGateSums,   &kActivate,     &kLstmCell, &kCellOfCell,
-                                           &kCellOfStep, &kSteps[0],     &kSteps[1], &kSteps[2],
-                                           &kGated,      &kCoupledUpdate};
+  static constexpr const OpForm* kAll[] = {
+      &kGateSums, &kActivate, &kLstmCell, &kCellOfCell,     &kCellOfStep, &kSteps[0],
+      &kSteps[1], &kSteps[2], &kSequence, &kCellOfSequence, &kGated,      &kCoupledUpdate};
   return kAll;
 }
 
@@ -276,6 +292,19 @@ LSTMCellState lstm_step(std::initializer_list<Expression> sums,
 LSTMCellState lstm_step(const std::vector<Expression>& sums, const std::vector<Expression>& cells,
                         float forget_bias, SourceLocation at) {
   return step_of(sums, cells, forget_bias, at);
+}
+
+LSTMCellState lstm_sequence(const Expression& sums, const Expression& Wh, float forget_bias,
+                            bool reverse, SourceLocation at) {
+  return both_results(add_node(kSequence, sums, Wh, LstmSequenceAttr{forget_bias, reverse}, at));
+}
+
+LSTMCellState lstm_sequence(const Expression& sums, const Expression& Wh,
+                            const LSTMCellState& initial, float forget_bias, bool reverse,
+                            SourceLocation at) {
+  const Expression operands[] = {sums, Wh, initial.h, initial.c};
+  return both_results(
+      add_node(kSequence, operands, {}, LstmSequenceAttr{forget_bias, reverse}, at));
 }
 
 Expression gated(const Expression& x, const Expression& gate, SourceLocation at) {

@@ -326,6 +326,26 @@ Dim lstm_cell(Dims xs, std::size_t children) {
   return r;
 }
 
+Dim lstm_sequence(Dims xs) {
+  const Dim &sums = *xs[0], &w = *xs[1];
+  need_rank(sums, 2, "the sums of the gates");
+  if (sums.rows() % 4 != 0)
+    broken("rows of the sums must be a multiple of four, got " + std::to_string(sums.rows()));
+  const unsigned h = sums.rows() / 4;
+  if (w.rank() > 2 || w.rows() != sums.rows() || w.cols() != h || w.bd != 1)
+    broken("the matrix of the outputs must be " + to_string(Dim({4 * h, h})) + ", got " +
+           to_string(w));
+  for (const Dim* x : xs.subspan(2)) {
+    need_rank(*x, 1, "the initial output or cell");
+    if (x->rows() != h || (x->bd != 1 && x->bd != sums.bd))
+      broken("the initial output and cell must be " + to_string(Dim({h}, sums.bd)) +
+             ", or without its batch, got " + to_string(*x));
+  }
+  Dim r = sums;
+  r.set(0, h);
+  return r;
+}
+
 Dim same(Dims xs) {
   Dim r = *xs[0];
   for (const Dim* x : xs) {

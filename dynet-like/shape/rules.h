@@ -88,6 +88,9 @@ Dim lstm_cell(const Dim& cell, const Dim& gates);
 /// The k cells {H} of a step, then the sums of the gates, {(3+k)H} or 3 + k times {H}, give {H}.
 Dim lstm_cell(Dims xs, std::size_t children);
 Dim lstm_cell(Dims cells, const Dim& sum);
+/// The sums {4H,T} of the gates of a sequence, the matrix {4H,H} of the previous outputs and
+/// perhaps the initial output and cell {H} give {H,T}.
+Dim lstm_sequence(Dims xs);
 /// Operands of one shape, which is the result's.
 Dim same(Dims xs);
 /// x, and a mask of the same sizes.

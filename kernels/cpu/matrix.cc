@@ -1,82 +1,15 @@
 #include "kernels/cpu/matrix.h"
 
 #include <algorithm>
-#include <type_traits>
 
-#include "dynet-like/base/prepared_matrices.h"
-#include "dynet-like/graph/parameter_nodes.h"
-#include "kernels/cpu/bf16_product.h"
 #include "kernels/cpu/eigen.h"
-#include "kernels/cpu/int8_product.h"
-#include "kernels/cpu/product.h"
+#include "kernels/cpu/lstm_sequence.h"
+#include "kernels/cpu/product_kinds.h"
 #include "kernels/cpu/recurrent.h"
 #include "kernels/cpu/softmax.h"
 
 namespace dynet::cpu::DYNET_ISA {
 namespace {
-
-/// Product kernels for exact and for bf16-rounded numbers. `stays`: W is constant until the end of
-/// the pass and may come again, so that a copy in another layout pays.
-template <class T>
-struct ExactProducts {
-  PreparedMatrices* prepared;
-
-  template <class... A>
-  void multiply(bool /*stays*/, A... a) const {
-    cpu::DYNET_ISA::multiply<T>(a...);
-  }
-  void multiply_transposed(bool stays, std::size_t m, std::size_t k, std::size_t n, const T* w,
-                           const T* const* y, T* const* x, const bool* add) const {
-    constexpr std::size_t kMany = 32;  // columns: with a copy of W' products read it faster
-    const T* copy = nullptr;
-    if (prepared && m > 1 && k > 1 && (stays || n >= kMany))
-      copy = prepared->find<T>({w, m, k, PreparedMatrices::Layout::transposed}, n, kMany, m * k,
-                               [&](T* to) { transpose(m, k, w, to); });
-    if (copy)
-      cpu::DYNET_ISA::multiply<T>(k, m, n, copy, y, x, add, nullptr);
-    else
-      cpu::DYNET_ISA::multiply_transposed<T>(m, k, n, w, y, x, add);
-  }
-  template <class... A>
-  void multiply_outer(A... a) const {
-    cpu::DYNET_ISA::multiply_outer<T>(a...);
-  }
-};
-#ifdef DYNET_HAS_BF16
-struct Bf16Products {
-  PreparedMatrices* prepared;
-  Bf16Unit unit = bf16_unit();
-
-  template <class... A>
-  void multiply(bool stays, A... a) const {
-    multiply_bf16(unit, a..., stays ? prepared : nullptr);
-  }
-  template <class... A>
-  void multiply_transposed(bool stays, A... a) const {
-    multiply_transposed_bf16(unit, a..., stays ? prepared : nullptr);
-  }
-  template <class... A>
-  void multiply_outer(A... a) const {
-    multiply_outer_bf16(unit, a...);
-  }
-};
-#endif
-
-template <class T>
-bool is_parameter(const Batch<T>& b, std::size_t operand) {
-  return b.graph.nodes[b.graph.args[b.node(0).first_arg + operand]].form->kind == Kind::parameter;
-}
-
-/// The 8-bit form of operand W, or null.
-template <class T>
-const Int8Matrix* int8_of(const Batch<T>& b, std::size_t operand) {
-  if constexpr (std::is_same_v<T, float>) {
-    const Node& node = b.graph.nodes[b.graph.args[b.node(0).first_arg + operand]];
-    if (node.form->kind == Kind::parameter)
-      return b.graph.template attr<ParameterAttr>(node).parameter->int8();
-  }
-  return nullptr;
-}
 
 struct Shapes {
   std::size_t m, k, n;  // W is m x k, x is k x n
@@ -137,16 +70,13 @@ void for_columns(const Shapes& s, std::size_t count, std::size_t elements, T* co
 template <class Products, class T>
 void multiply_nodes(const Products& by, const Batch<T>& b, std::size_t w, std::size_t x, bool add,
                     T* const* ys, std::size_t offset = 0, const T* start = nullptr) {
-  const bool stays = is_parameter(b, w);
+  const ProductsWith<Products, T> products(by, b, w);
   const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
-  const Int8Matrix* const int8 = int8_of(b, w);
   for_columns<T>(
       s, b.count, s.batch, b.ins + w * b.count, b.ins + x * b.count, ys, offset,
       [](std::size_t) { return true; }, [&](std::size_t) { return add; },
       [&](const T* of, const Columns<T>& c) {
-        if constexpr (std::is_same_v<T, float>)
-          if (int8) return multiply_int8(*int8, c.count, c.x, c.y, c.add, start);
-        by.multiply(stays, s.m, s.k, c.count, of, c.x, c.y, c.add, start);
+        products.multiply(s.m, s.k, c.count, of, c.x, c.y, c.add, start);
       });
 }
 
@@ -171,9 +101,9 @@ void sum_outer(const Products& by, const GradientBatch<T>& b, const Shapes& s, s
 template <class Products, class T>
 void sum_transposed(const Products& by, const GradientBatch<T>& b, const Shapes& s, std::size_t w,
                     std::size_t x) {
-  const bool stays = is_parameter(b, w);
+  const ProductsWith<Products, T> products(by, b, w);
   const auto run = [&](const T* of, const Columns<T>& c) {
-    by.multiply_transposed(stays, s.m, s.k, c.count, of, c.y, c.x, c.add);
+    products.multiply_transposed(s.m, s.k, c.count, of, c.y, c.x, c.add);
   };
   const auto again = [&](std::size_t i) { return b.write(x, i) == Write::again; };
   const bool one_for_all = s.x_batch == 1;
@@ -339,6 +269,7 @@ const RoundedKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
             affine_forward_by(Bf16Products{b.prepared}, b, b.outs, 0, b.dim().batch_size());
           },
           [](B b) { affine_backward_by(Bf16Products{b.prepared}, b, b.dim().batch_size()); }}},
+        {lstm_sequence_forward, {lstm_sequence_bf16_forward<T>, lstm_sequence_bf16_backward<T>}},
         {lstm_step_forward,
          {[](F b) { kOfStep.run(Bf16Products{b.prepared}, b); },
           [](B b) { kOfStep.run(Bf16Products{b.prepared}, b); }}},

@@ -1,8 +1,7 @@
 #include "kernels/cpu/recurrent.h"
 
-#include <algorithm>
-
 #include "kernels/cpu/elementary.h"
+#include "kernels/cpu/lstm_cell.h"
 
 namespace dynet::cpu::DYNET_ISA {
 namespace {
@@ -20,15 +19,6 @@ struct Operand {
   bool adds(bool first_adds, std::size_t e) const { return first_adds || (step == 0 && e > 0); }
   std::size_t step;
 };
-
-// Stores or adds f(of) for n elements, where of(p) loads the vector at p. Vectorized explicitly,
-// since GCC's rounding in a plain loop depends on alignment.
-template <class F>
-void write(bool add, T* to, std::size_t n, F f) {
-  each_vector<T>(n, [=](std::size_t at, auto part) {
-    put(add, to + at, f([=](const T* p) { return Lanes<T>::load(p + at, part); }), part);
-  });
-}
 
 }  // namespace
 
@@ -160,8 +150,6 @@ struct CellElement {
   std::size_t h;
   T *c, *t, *gates;
 
-  std::size_t output() const { return 1 + children; }
-  std::size_t content() const { return 2 + children; }
   T* gate(std::size_t j) const { return gates + j * h; }
   /// Whether gate j's sum is part of one vector.
   bool one() const { return inner || b.arity == children + 1; }
@@ -173,6 +161,7 @@ struct CellElement {
     return Operand(b, k).at(all[k * b.count + i], e) + (one() ? j * h : 0);
   }
   const T* sum(std::size_t j) const { return inner ? gate(j) : sum(b.ins, j); }
+  const T* previous(std::size_t k) const { return cell(b.ins, k); }
   T* d_sum(const GradientBatch<T>& of, std::size_t j) const {
     return inner ? of.d_sums[i] + e * (3 + children) * h + j * h : sum(of.d_ins, j);
   }
@@ -181,27 +170,16 @@ struct CellElement {
 
 }  // namespace
 
+[[gnu::noinline]] void update_cell(std::size_t n, const T* i, const T* g, const T* f,
+                                   const T* before, T* c) {
+  write(false, c, n, [=](auto of) { return of(i) * of(g) + of(f) * of(before); });
+}
+
 void lstm_cell_forward(const Batch<T>& b) {
   const auto forget_bias = static_cast<T>(b.attr<LstmGatesAttr>().forget_bias);
   each_element(b, [&](std::size_t i, std::size_t e) {
     const CellElement s(b, i, e);
-    for (std::size_t j = 0; j < s.content(); ++j) {
-      const T bias = j > 0 && j < s.output() ? forget_bias : T(0);
-      map_vectors(s.gate(j), s.sum(j), s.h, [=](auto v) { return logistic(v + bias); });
-    }
-    map_vectors(s.gate(s.content()), s.sum(s.content()), s.h, [](auto v) { return tanh(v); });
-    const T *const in = s.gate(0), *const g = s.gate(s.content());
-    if (s.children == 0) write(false, s.c, s.h, [=](auto of) { return of(in) * of(g); });
-    for (std::size_t k = 0; k < s.children; ++k) {
-      const T *const f = s.gate(1 + k), *const c = s.cell(b.ins, k);
-      if (k == 0)
-        write(false, s.c, s.h, [=](auto of) { return of(in) * of(g) + of(f) * of(c); });
-      else
-        write(true, s.c, s.h, [=](auto of) { return of(f) * of(c); });
-    }
-    const T* const o = s.gate(s.output());
-    map_vectors(s.t, s.c, s.h, [](auto v) { return tanh(v); });
-    write(false, b.out(i) + e * s.h, s.h, [=](auto of) { return of(o) * of(s.t); });
+    cell_forward(s, forget_bias, b.out(i) + e * s.h);
   });
 }
 
@@ -210,53 +188,18 @@ namespace {
 // Writes the gradients of the operands [first, end) of a batch element.
 void cell_gradients(const GradientBatch<T>& b, std::size_t i, std::size_t e, std::size_t first,
                     std::size_t end) {
-  constexpr std::size_t kPart = 512;
   const CellElement s(b, i, e);
-  const T* const dh = b.d_outs[i] ? b.d_outs[i] + e * s.h : nullptr;
-  const T* const dc = b.d_seconds[i] ? b.d_seconds[i] + e * s.h : nullptr;
   const auto is_sum = [&](std::size_t k) { return s.inner && k == s.children; };
-  const auto wanted = [&](std::size_t k) {
-    return k >= first && k < end && (is_sum(k) || b.d_in(k, i));
+  // The target of operand k, if it is wanted.
+  const auto target = [&](std::size_t k, auto at) {
+    if (k < first || k >= end || (!is_sum(k) && !b.d_in(k, i))) return Target{};
+    return Target{at(), !is_sum(k) && Operand(b, k).adds(b.add(k, i), e)};
   };
-  const auto adds = [&](std::size_t k) { return !is_sum(k) && Operand(b, k).adds(b.add(k, i), e); };
-  T d[kPart];  // the gradient of the cell: that of its users, and through h = o t
-  for (std::size_t from = 0; from < s.h; from += kPart) {
-    const std::size_t n = std::min(kPart, s.h - from);
-    const T *const t = s.t + from, *const o = s.gate(s.output()) + from;
-    each_vector<T>(n, [&](std::size_t at, auto part) {
-      const auto of = [=](const T* p) { return Lanes<T>::load(p + at, part); };
-      typename Lanes<T>::V sum{};
-      if (dc) sum = of(dc + from);
-      if (dh) sum += of(dh + from) * of(o) * ((T(1) - of(t)) * (T(1) + of(t)));
-      Lanes<T>::store(d + at, sum, part);
-    });
-    for (std::size_t k = 0; k < s.children; ++k) {
-      if (!wanted(k)) continue;
-      const T* const f = s.gate(1 + k) + from;
-      write(adds(k), s.cell(b.d_ins, k) + from, n, [=, &d](auto of) { return of(d) * of(f); });
-    }
-    for (std::size_t j = 0; j <= s.content(); ++j) {
-      const std::size_t k = s.operand(j);
-      if (!wanted(k)) continue;
-      T* const to = s.d_sum(b, j) + from;
-      const T* const y = s.gate(j) + from;
-      const auto gate = [&](const T* dy, const T* by) {
-        write(adds(k), to, n, [=](auto of) { return of(dy) * of(by) * of(y) * (T(1) - of(y)); });
-      };
-      if (j == s.content()) {
-        const T* const in = s.gate(0) + from;
-        write(adds(k), to, n,
-              [=, &d](auto of) { return of(d) * of(in) * ((T(1) - of(y)) * (T(1) + of(y))); });
-      } else if (j == s.output()) {
-        if (dh)
-          gate(dh + from, t);
-        else if (!adds(k))
-          std::fill_n(to, n, T(0));
-      } else {
-        gate(d, (j == 0 ? s.gate(s.content()) : s.cell(b.ins, j - 1)) + from);
-      }
-    }
-  }
+  cell_backward(
+      s, b.d_outs[i] ? b.d_outs[i] + e * s.h : nullptr,
+      b.d_seconds[i] ? b.d_seconds[i] + e * s.h : nullptr,
+      [&](std::size_t k) { return target(k, [&] { return s.cell(b.d_ins, k); }); },
+      [&](std::size_t j) { return target(s.operand(j), [&] { return s.d_sum(b, j); }); });
 }
 
 }  // namespace

@@ -57,7 +57,8 @@ DYNET_CUDA_PART const Kernels
 // normalization
 DYNET_CUDA_PART const Kernels kLayerNorm;
 // recurrent
-DYNET_CUDA_PART const Kernels kLstmActivate, kLstmCell, kLstmStep, kGated, kCoupledUpdate;
+DYNET_CUDA_PART const Kernels
+    kLstmActivate, kLstmCell, kLstmStep, kLstmSequence, kGated, kCoupledUpdate;
 // reductions
 DYNET_CUDA_PART const Kernels
     kSumElems, kMeanElems, kSquaredNorm, kL2Norm, kSumBatches, kMeanBatches, kMoment, kDeviation,

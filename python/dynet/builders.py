@@ -104,6 +104,19 @@ class BiRNNBuilder:
         return self._outputs(self.builder_layers[-1], self._below_top(es))
 
 
+    def transduce_columns(self, xs: Expression) -> Expression:
+        """Outputs {hidden_dim,T} of the top layer for the columns of xs {input_dim,T}.
+
+        >>> birnn = dy.BiRNNBuilder(1, 3, 8, pc, dy.LSTMBuilder)
+        >>> birnn.transduce_columns(dy.zeros((3, 7))).dim()
+        ((8, 7), 1)
+        """
+        for forward, backward in self.builder_layers:
+            ahead = forward.initial_state().transduce_columns(xs)
+            xs = concatenate([ahead, backward.initial_state().transduce_columns(xs, reverse=True)])
+        return xs
+
+
 class StackedRNNState:
     """States of stacked networks, each of which reads the output of the previous one."""
 

@@ -177,6 +177,14 @@ void bind_state(nb::module_& m) {
            ">>> outputs = lstm.initial_state().transduce([dy.zeros(3), dy.ones(3)])\n"
            ">>> [h.dim() for h in outputs]\n"
            "[((5,), 1), ((5,), 1)]")
+      .def("transduce_columns", &RnnState::transduce_columns, "xs"_a, "reverse"_a = false,
+           "The outputs {hidden_dim,T} after each column of xs {input_dim,T}, read from the last "
+           "to the\n"
+           "first if `reverse`. A layer of an LSTM is one node; sequences of all lengths run "
+           "together.\n\n"
+           ">>> lstm = dy.LSTMBuilder(1, 3, 5, pc)\n"
+           ">>> lstm.initial_state().transduce_columns(dy.zeros((3, 7))).dim()\n"
+           "((5, 7), 1)")
       .def("output", &RnnState::output,
            "The output of the top layer: {hidden_dim}; None for a state of zeros.")
       .def(

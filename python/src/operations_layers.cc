@@ -127,6 +127,22 @@ void bind_lstm(nb::module_& m) {
       "x_1, "
       "...");
   m.def(
+      "lstm_sequence",
+      [](E sums, E wh, const std::optional<std::pair<Expression, Expression>>& initial,
+         float forget, bool reverse) {
+        const LSTMCellState s = initial ? lstm_sequence(sums, wh, {initial->first, initial->second},
+                                                        forget, reverse, here())
+                                        : lstm_sequence(sums, wh, forget, reverse, here());
+        return std::pair(s.h, s.c);
+      },
+      "sums"_a, "Wh"_a, "initial"_a = nb::none(), "forget_bias"_a = 0.0f, "reverse"_a = false,
+      "`(h, c)`, {H,T} each: all steps of a sequence as one node. Column t of sums {4H,T} is b + "
+      "Wx\n"
+      "x_t, Wh {4H,H} is multiplied by the previous output. `reverse`: the last column is the "
+      "first\n"
+      "step. `initial`: the pair (h, c) before it, {H} each, else zeros. Sequences of all lengths\n"
+      "run together.");
+  m.def(
       "gated", [](E x, E gate) { return gated(x, gate, here()); }, "x"_a, "gate"_a,
       "x logistic(gate), of one shape: a gated linear unit, or a reset gate.");
   m.def(

@@ -62,6 +62,10 @@ Expressions RnnState::transduce(const Expressions& xs) const {
   return outputs;
 }
 
+Expression RnnState::transduce_columns(const Expression& xs, bool reverse) const {
+  return builder("transduce_columns").transduce_columns(step_, xs, reverse, here());
+}
+
 std::optional<Expression> RnnState::output() const {
   const Expressions outputs = h();
   if (outputs.empty()) return std::nullopt;

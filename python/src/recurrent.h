@@ -51,6 +51,7 @@ class RnnState {
   RnnState add_masked_input(const Expression& x, const Expression& mask) const;
   std::vector<RnnState> add_inputs(const Expressions& xs) const;
   Expressions transduce(const Expressions& xs) const;
+  Expression transduce_columns(const Expression& xs, bool reverse) const;
   /// Empty for the default initial state.
   std::optional<Expression> output() const;
   Expressions h() const;

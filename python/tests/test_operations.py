@@ -220,6 +220,23 @@ def test_operations_on_sums_of_products():
         np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6)
 
 
+def test_a_sequence_as_one_node_is_its_steps():
+    pc = dy.ParameterCollection()
+    pc.set_seed(1)
+    wx, wh, b = (pc.add_parameters(d) for d in ((12, 2), (12, 3), (12,)))
+    dy.renew_cg()
+    xs = dy.inputTensor(np.arange(8).reshape(2, 4) / 8)
+    for reverse in (False, True):
+        for first in (None, (dy.inputVector([0.5, -1, 0]), dy.inputVector([1, 2, -1]))):
+            h, c = dy.lstm_sequence(b + wx * xs, wh, first, forget_bias=1, reverse=reverse)
+            state = first or (dy.zeros(3), dy.zeros(3))
+            for t in reversed(range(4)) if reverse else range(4):
+                x = dy.pick(xs, t, 1)
+                state = dy.lstm_step([b, wx, x, wh, state[0]], [state[1]], 1)
+                for matrix, vector in zip((h, c), state):
+                    assert np.array_equal(matrix.npvalue()[:, t], vector.npvalue())
+
+
 def test_gates():
     x, s, c = dy.inputVector([1, 2]), dy.inputVector([0.5, -1]), dy.inputVector([3, -2])
     z = 1 / (1 + np.exp(-np.array([0.5, -1])))

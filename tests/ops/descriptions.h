@@ -201,6 +201,8 @@ inline constexpr Description kDescriptions[] = {
      "K times {H}, {(3+K)H} give {H} twice"},
     {"lstm_step", "the same for the sums b + W_1 x_1 + W_2 x_2 + ...",
      "K times {H}, {(3+K)H}, {(3+K)H,n}, {n}, ... give {H} twice"},
+    {"lstm_sequence", "all steps of an LSTM, for the sums b + Wx x_t of all t, perhaps in reverse",
+     "{4H,T}, {4H,H}, perhaps {H} twice give {H,T} twice"},
     {"gated", "x logistic(gate)", kSame},
     {"coupled_update", "z tanh(content) + (1 - z) before for z = logistic(gate)", kSame},
 };

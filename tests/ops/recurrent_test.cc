@@ -266,6 +266,69 @@ OpCase gates_from(bool parts, bool masks) {
   return c;
 }
 
+/// A whole sequence. The operands are the sums, the matrix and perhaps the initial state; by
+/// `variant` it is reversed.
+OpCase sequence(bool initial, Results results) {
+  OpCase c;
+  c.name = std::string("lstm_sequence") + (initial ? ", with a state" : "") + results.name();
+  c.shapes = [=](Shapes& s) {
+    const unsigned h = s.size(), batch = s.batch();
+    std::vector<Dim> all = {Dim({4 * h, s.size()}, batch), Dim({4 * h, h})};
+    for (unsigned k = 0; initial && k < 2; ++k) all.push_back(Dim({h}, batch == 1 ? 1 : s.batch()));
+    return all;
+  };
+  const auto results_of = [=](const Array& output, const Array& cell) {
+    if (!results.c) return output;
+    if (!results.h) return cell;
+    const unsigned n = output.dim.rows();
+    return fill(Dim({2 * n, output.dim.cols()}, output.dim.bd), [&](Place p) {
+      const Array& of = p[0] < n ? output : cell;
+      p[0] %= n;
+      return of.at(p);
+    });
+  };
+  c.build = [=](const Operand& x) {
+    const bool reverse = x.variant % 2 == 1;
+    const LSTMCellState s = initial ? lstm_sequence(x[0], x[1], {x[2], x[3]}, 0.5f, reverse)
+                                    : lstm_sequence(x[0], x[1], 0.5f, reverse);
+    return !results.c ? s.h : !results.h ? s.c + 0.0f : concatenate({s.h, s.c});
+  };
+  c.reference = [=](const Arrays& x) {
+    const unsigned h = x[1].dim.cols(), length = x[0].dim.cols(), batch = x[0].dim.bd;
+    const Dim state({h}, batch);
+    const auto start = [&](unsigned k) {
+      return fill(state, [&](const Place& p) { return initial ? x[k].at(p) : 0; });
+    };
+    Array output = start(2), cell = start(3);
+    Array outputs = fill(Dim({h, length}, batch), [](const Place&) { return 0; }), cells = outputs;
+    for (unsigned step = 0; step < length; ++step) {
+      const unsigned t = x.variant % 2 == 1 ? length - 1 - step : step;
+      const Array sums = fill(Dim({4 * h}, batch), [&](const Place& p) {
+        double sum = x[0].at(p[0], t, p[kBatch]);
+        for (unsigned k = 0; k < h; ++k) sum += x[1].at(p[0], k) * output.at(k, 0, p[kBatch]);
+        return sum;
+      });
+      const Array gates = gates_of(sums, 1);
+      cell = cell_of(gates, &cell, 1);
+      output = output_of(cell, gates, 1);
+      for (unsigned e = 0; e < batch; ++e)
+        for (unsigned k = 0; k < h; ++k) {
+          const std::size_t at = (std::size_t{e} * length + t) * h + k;
+          outputs.v[at] = output.at(k, 0, e);
+          cells.v[at] = cell.at(k, 0, e);
+        }
+    }
+    return results_of(outputs, cells);
+  };
+  c.bad =
+      initial
+          ? bad_shapes(
+                "{8,3} {8,2} {3} {2} | {8,3} {8,2} {2} {2,2} | {8,3} {8,2} {2X2} {2} | "
+                "{8,3X2} {8,2} {2} {2X3} | {8,3} {8,3} {2} {2}")
+          : bad_shapes("{7,3} {7,2} | {8,3} {8,3} | {8,3} {4,2} | {8,3} {8,2X2} | {8,3,2} {8,2}");
+  return c;
+}
+
 /// Operations on `n` operands of one shape.
 OpCase on_alike(const char* name, std::size_t n) {
   OpCase c;
@@ -347,6 +410,8 @@ std::vector<OpCase> recurrent_cases() {
                            cell_of_gates(children)});
   all.insert(all.end(), {step(0, 1, kBoth), step(1, 2, kBoth), step(2, 2, kBoth), step(4, 1, kBoth),
                          step(1, 0, kBoth), step(1, 1, kOutput), step(1, 2, kCell)});
+  all.insert(all.end(), {sequence(false, kBoth), sequence(true, kBoth), sequence(true, kOutput),
+                         sequence(false, kCell)});
   c = on_alike("gated", 2);
   c.build = [](const Operand& x) { return gated(x[0], x[1]); };
   c.reference = [](const Arrays& x) {

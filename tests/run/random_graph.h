@@ -189,13 +189,22 @@ class RandomGraph {
           const float forget = below(2) ? 1.0f : 0.5f;
           const Expression w = parameter(g_, m_.gate);
           LSTMCellState s;
-          switch (below(3)) {
+          switch (below(5)) {
             case 0:
               s = lstm_cell(affine_transform({zeros4(), w, x}), {z}, forget);
               break;
             case 1:
               s = lstm_step({zeros4(), w, x}, {z}, forget);
               break;
+            case 2: {
+              std::vector<Expression> xs(1 + below(3), x);
+              xs.back() = y;
+              const Expression sums = affine_transform({zeros4(), w, concatenate_cols(xs)});
+              const bool starts = y.dim().bd <= sums.dim().bd && z.dim().bd <= sums.dim().bd;
+              s = starts && below(2) ? lstm_sequence(sums, w, {y, z}, forget, below(2) == 1)
+                                     : lstm_sequence(sums, w, forget, below(2) == 1);
+              return pick(below(2) ? s.h : s.c, below(static_cast<unsigned>(xs.size())), 1);
+            }
             default:
               s = lstm_step({zeros4(), w, x, w, y}, {z}, forget);
           }

@@ -86,6 +86,20 @@ class BiRNNBuilder {
     return values;
   }
 
+  /// The outputs {hidden_dim,T} of the columns of `xs` {input_dim,T}, by
+  /// RNNBuilder::transduce_columns.
+  Expression transduce_columns(const Expression& xs,
+                               SourceLocation at = SourceLocation::current()) {
+    if (!ready_) nn_detail::fail("transduce_columns", "call new_graph first", at);
+    Expression values = xs;
+    for (Builder& b : builders_) b.start_new_sequence({}, at);
+    for (std::size_t layer = 0; layer < layers(); ++layer)
+      values = concatenate({forward(layer).transduce_columns(values, false, at),
+                            backward(layer).transduce_columns(values, true, at)},
+                           0, at);
+    return values;
+  }
+
   /// Sets the dropout rates of all builders.
   template <class... Rates>
   void set_dropout(Rates... rates) {

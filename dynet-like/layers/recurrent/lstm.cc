@@ -143,4 +143,15 @@ void VanillaLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& s
   state.c = now.c;
 }
 
+void VanillaLSTMBuilder::sequence(unsigned layer, const Expression& xs, bool reverse,
+                                  LayerState& state, SourceLocation at) {
+  const Expression sums = affine_transform({node(layer, kB), node(layer, kWx), xs}, at);
+  const Expression& wh = node(layer, kWh);
+  const LSTMCellState all =
+      state.zero ? lstm_sequence(sums, wh, forget_bias_, reverse, at)
+                 : lstm_sequence(sums, wh, {state.h, state.c}, forget_bias_, reverse, at);
+  state.h = all.h;
+  state.c = all.c;
+}
+
 }  // namespace dynet

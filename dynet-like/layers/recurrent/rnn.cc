@@ -27,7 +27,7 @@ void make_room_for_one(std::vector<T>& v) {
 Expression masked(const Expression& v, const Expression& mask, const char* what,
                   SourceLocation at) {
   const Dim d = v.dim(at), m = mask.dim(at);
-  if (d.batch_size() != m.batch_size())
+  if (d.rank() > 2 || d.rows() != m.rows())
     throw ShapeError("dropout of a recurrent network: the " + std::string(what) + " must be " +
                          to_string(m.single_batch()) + ", got " + to_string(d) + "\n  at " +
                          to_string(at),
@@ -90,6 +90,7 @@ void RNNBuilder::start_new_sequence(const std::vector<Expression>& h_0, SourceLo
   has_masks_ = false;
   has_h0_ = !h_0.empty();
   heads_.clear();
+  columns_.clear();
   states_.clear();
   outputs_.clear();
   current_ = RNNPointer();
@@ -129,10 +130,17 @@ unsigned RNNBuilder::layer_input_dim(unsigned layer) const {
   return layer == 0 ? input_dim_ : hidden_dim_ + (deep_ ? input_dim_ : 0);
 }
 
-RNNBuilder::LayerState RNNBuilder::previous(int t, unsigned layer) const {
+// An expression of step t, which may be a column of a matrix.
+Expression RNNBuilder::at_step(int t, const Expression& e, SourceLocation at) const {
+  return columns_[t] < 0 ? e : pick(e, static_cast<unsigned>(columns_[t]), 1, at);
+}
+
+RNNBuilder::LayerState RNNBuilder::previous(int t, unsigned layer, SourceLocation at) const {
   if (t < 0 && !has_h0_) return {{}, {}, true};
   const Expression* s = t < 0 ? h0_.data() : &states_[t * components_ * layers_];
-  return {s[(components_ - 1) * layers_ + layer], s[layer], false};
+  const Expression &h = s[(components_ - 1) * layers_ + layer], &c = s[layer];
+  if (t < 0) return {h, c, false};
+  return {at_step(t, h, at), components_ == 2 ? at_step(t, c, at) : c, false};
 }
 
 Expression RNNBuilder::run_step(const RNNPointer& prev, const Expression& x, const Expression* mask,
@@ -150,11 +158,11 @@ Expression RNNBuilder::run_step(const RNNPointer& prev, const Expression& x, con
     Expression in = x, stays;
     if (mask) stays = 1.0f - LocatedExpression(*mask, at);
     for (unsigned l = 0; l < layers_; ++l) {
-      LayerState s = previous(prev, l);
+      LayerState s = previous(prev, l, at);
       if (deep_ && l > 0) in = concatenate({in, x}, 0, at);
       if (drops) drop(l, in, s, at);
       step(l, in, s, at);
-      if (mask) hold(*mask, stays, previous(prev, l), s, at);
+      if (mask) hold(*mask, stays, previous(prev, l, at), s, at);
       states_[first + l] = s.c;
       states_[first + (components_ - 1) * layers_ + l] = s.h;
       in = s.h;
@@ -190,14 +198,87 @@ Expression RNNBuilder::output_of(const Expression* h, SourceLocation at) const {
 }
 
 // Makes the last elements of `states_` a step.
-Expression RNNBuilder::finish_step(const RNNPointer& prev, SourceLocation at) {
+Expression RNNBuilder::finish_step(const RNNPointer& prev, SourceLocation at, int column) {
   const Expression output = output_of(&states_[states_.size() - layers_], at);
   make_room_for_one(outputs_);
   make_room_for_one(heads_);
+  make_room_for_one(columns_);
   outputs_.push_back(output);
+  columns_.push_back(column);
   heads_.push_back(prev);
   current_ = RNNPointer(steps() - 1);
   return outputs_.back();
+}
+
+Expression RNNBuilder::transduce_columns(const Expression& xs, bool reverse, SourceLocation at) {
+  return transduce_columns(current_, xs, reverse, at);
+}
+
+Expression RNNBuilder::transduce_columns(const RNNPointer& prev, const Expression& xs, bool reverse,
+                                         SourceLocation at) {
+  need_step("transduce_columns", prev, at);
+  const Dim d = xs.dim(at);
+  if (d.rank() > 2 || d.rows() != input_dim_)
+    fail("transduce_columns",
+         "needs a matrix with " + std::to_string(input_dim_) + " rows, got " + to_string(d), at);
+  if (d.cols() == 0)
+    return zeros(graph(at), Dim({hidden_dim_ * (deep_ ? layers_ : 1), 0}, d.bd), device(), at);
+  const RNNPointer current = current_;
+  const std::size_t steps = heads_.size(), states = states_.size();
+  const bool had_masks = has_masks_;
+  try {
+    return has_sequences() ? read_sequence(prev, xs, reverse, at)
+                           : read_columns(prev, xs, reverse, at);
+  } catch (...) {
+    heads_.resize(steps);
+    columns_.resize(steps);
+    outputs_.resize(steps);
+    states_.resize(states);
+    has_masks_ = had_masks;
+    current_ = current;
+    throw;
+  }
+}
+
+// One layer after the other.
+Expression RNNBuilder::read_sequence(RNNPointer prev, const Expression& xs, bool reverse,
+                                     SourceLocation at) {
+  const Dim d = xs.dim(at);
+  if (dropout_ > 0 && !has_masks_) set_dropout_masks(d.bd, at);
+  const std::size_t first = states_.size();
+  states_.resize(first + components_ * layers_);
+  Expression in = xs;
+  for (unsigned l = 0; l < layers_; ++l) {
+    LayerState s = previous(prev, l, at);
+    if (dropout_ > 0) in = masked(in, masks_[3 * l], "input", at);
+    sequence(l, in, reverse, s, at);
+    states_[first + l] = s.c;
+    states_[first + (components_ - 1) * layers_ + l] = s.h;
+    in = s.h;
+  }
+  return finish_step(prev, at, reverse ? 0 : static_cast<int>(d.cols()) - 1);
+}
+
+// One column after the other, whose steps become one.
+Expression RNNBuilder::read_columns(RNNPointer prev, const Expression& xs, bool reverse,
+                                    SourceLocation at) {
+  const std::size_t steps = heads_.size(), states = states_.size();
+  std::vector<Expression> outputs(xs.dim(at).cols());
+  for (std::size_t step = 0; step < outputs.size(); ++step) {
+    const std::size_t t = reverse ? outputs.size() - 1 - step : step;
+    outputs[t] = run_step(step == 0 ? prev : current_, pick(xs, static_cast<unsigned>(t), 1, at),
+                          nullptr, "transduce_columns", at);
+  }
+  const std::vector<Expression> last = get_s(current_, at);
+  std::copy(last.begin(), last.end(), states_.begin() + static_cast<std::ptrdiff_t>(states));
+  states_.resize(states + last.size());
+  outputs_[steps] = outputs_.back();
+  outputs_.resize(steps + 1);
+  columns_.resize(steps + 1);
+  heads_.resize(steps + 1);
+  heads_[steps] = prev;
+  current_ = RNNPointer(static_cast<int>(steps));
+  return concatenate_cols(outputs, at);
 }
 
 Expression RNNBuilder::set_h(const RNNPointer& prev, const std::vector<Expression>& h_new,
@@ -256,7 +337,9 @@ std::vector<Expression> RNNBuilder::get_s(const RNNPointer& p, SourceLocation at
   need_step("get_s", p, at);
   if (p < 0) return h0_;
   const auto first = states_.begin() + p * static_cast<int>(components_ * layers_);
-  return {first, first + components_ * layers_};
+  std::vector<Expression> s(first, first + components_ * layers_);
+  for (Expression& e : s) e = at_step(p, e, at);
+  return s;
 }
 
 std::vector<Expression> RNNBuilder::get_h(const RNNPointer& p, SourceLocation at) const {
@@ -268,7 +351,8 @@ std::vector<Expression> RNNBuilder::get_h(const RNNPointer& p, SourceLocation at
 Expression RNNBuilder::back(SourceLocation at) const {
   need_sequence("back", at);
   if (current_ < 0 && !has_h0_) fail("back", "there is no step and no initial state", at);
-  return current_ < 0 ? output_of(&h0_[h0_.size() - layers_], at) : outputs_[current_];
+  return current_ < 0 ? output_of(&h0_[h0_.size() - layers_], at)
+                      : at_step(current_, outputs_[current_], at);
 }
 
 void RNNBuilder::set_dropout(float d, float d_h) { set_dropout_rates(d, d_h, 0.0f); }

@@ -47,6 +47,15 @@ class RNNBuilder {
                               SourceLocation at = SourceLocation::current());
   Expression add_masked_input(const RNNPointer& prev, const Expression& x, const Expression& mask,
                               SourceLocation at = SourceLocation::current());
+  /// Reads the columns of `xs` {input_dim,T} after the current state, or after `prev`, with
+  /// `reverse` from the last to the first, and returns the outputs of the top layer, column for
+  /// column: {H,T}. The state after all of them is one step. A layer of an LSTM without layer
+  /// normalization and without dropout of outputs is one node; sequences of all lengths run
+  /// together.
+  Expression transduce_columns(const Expression& xs, bool reverse = false,
+                               SourceLocation at = SourceLocation::current());
+  Expression transduce_columns(const RNNPointer& prev, const Expression& xs, bool reverse = false,
+                               SourceLocation at = SourceLocation::current());
   /// Adds a step after `prev` with the given outputs, or the given state; a state of cells alone
   /// keeps the outputs. Returns the output of the top layer.
   Expression set_h(const RNNPointer& prev, const std::vector<Expression>& h_new = {},
@@ -116,6 +125,15 @@ class RNNBuilder {
   };
   virtual void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) = 0;
 
+  /// Whether `sequence` computes a layer for all columns of `xs`: the state becomes those after
+  /// each column, h and c {H,T}.
+  virtual bool has_sequences() const { return false; }
+  virtual void sequence(unsigned layer, const Expression& xs, bool reverse, LayerState& state,
+                        SourceLocation at) {
+    static_cast<void>(layer), static_cast<void>(xs), static_cast<void>(reverse),
+        static_cast<void>(state), static_cast<void>(at);
+  }
+
   /// Nodes of parameters, by layer.
   using Nodes = std::vector<std::vector<Expression>>;
   static void add_nodes(ComputationGraph& cg, const std::vector<std::vector<Parameter>>& parameters,
@@ -152,13 +170,16 @@ class RNNBuilder {
  private:
   int steps() const { return static_cast<int>(heads_.size()); }
   void need_step(const char* who, int t, SourceLocation at) const;
-  LayerState previous(int t, unsigned layer) const;
+  Expression at_step(int t, const Expression& e, SourceLocation at) const;
+  LayerState previous(int t, unsigned layer, SourceLocation at) const;
   void draw_masks(unsigned batch_size, SourceLocation at);  // into spare_
   void drop(unsigned layer, Expression& x, LayerState& s, SourceLocation at) const;
   void hold(const Expression& mask, const Expression& stays, const LayerState& before,
             LayerState& s, SourceLocation at) const;
   Expression output_of(const Expression* h, SourceLocation at) const;
-  Expression finish_step(const RNNPointer& prev, SourceLocation at);
+  Expression finish_step(const RNNPointer& prev, SourceLocation at, int column = -1);
+  Expression read_columns(RNNPointer prev, const Expression& xs, bool reverse, SourceLocation at);
+  Expression read_sequence(RNNPointer prev, const Expression& xs, bool reverse, SourceLocation at);
   // The state after `prev`, or zeros, with its components from `first` on replaced by `part`.
   std::vector<Expression> replaced(const RNNPointer& prev, const std::vector<Expression>& part,
                                    unsigned first, SourceLocation at) const;
@@ -174,6 +195,8 @@ class RNNBuilder {
   std::vector<Expression>
       states_;  // step t, component k, layer l at (t * components + k) * layers + l
   std::vector<Expression> outputs_;  // by step
+  std::vector<int>
+      columns_;  // by step: where its state is one of many columns, its number, else -1
   std::vector<Expression> h0_;
   std::vector<Expression> spare_;  // replaces h0_ or masks_ when complete
   std::vector<RNNPointer> heads_;

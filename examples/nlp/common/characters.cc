@@ -109,17 +109,18 @@ Expression CharacterEncoder::encode(const std::vector<unsigned>& characters) {
 }
 
 Expression CharacterEncoder::read(const std::vector<unsigned>& characters) {
-  std::vector<Expression> vectors;
-  for (const unsigned character : characters) vectors.push_back(lookup(*graph_, table_, character));
   if (kind_ == Kind::kLstm) {
+    const Expression vectors = reshape(lookup(*graph_, table_, characters),
+                                       {kCharacter, static_cast<unsigned>(characters.size())});
     forward_.start_new_sequence();
-    for (const Expression& vector : vectors) forward_.add_input(vector);
+    forward_.transduce_columns(vectors);
     if (backward_.params.empty()) return forward_.back();
     backward_.start_new_sequence();
-    for (auto vector = vectors.rbegin(); vector != vectors.rend(); ++vector)
-      backward_.add_input(*vector);
+    backward_.transduce_columns(vectors, true);
     return dynet::concatenate({forward_.back(), backward_.back()});
   }
+  std::vector<Expression> vectors;
+  for (const unsigned character : characters) vectors.push_back(lookup(*graph_, table_, character));
   const Expression end = lookup(*graph_, table_, kEndNumber);
   std::vector<Expression> windows;
   for (std::size_t i = 0; i < vectors.size(); ++i) {

@@ -295,16 +295,11 @@ dynet::Expression Model::scores(dynet::ComputationGraph& graph, const Encoded& s
 
   forward_.start_new_sequence();
   backward_.start_new_sequence();
-  std::vector<dynet::Expression> from_left(words);
-  std::vector<dynet::Expression> from_right(words);
-  for (std::size_t i = 0; i < words; ++i) {
-    from_left[i] = forward_.add_input(pick_batch_elem(input, static_cast<unsigned>(i)));
-  }
-  for (std::size_t i = words; i > 0; --i) {
-    from_right[i - 1] = backward_.add_input(pick_batch_elem(input, static_cast<unsigned>(i - 1)));
-  }
+  const dynet::Expression columns = as_columns(input);
+  const dynet::Expression read = dynet::concatenate(
+      {forward_.transduce_columns(columns), backward_.transduce_columns(columns, true)});
   dynet::Expression state =
-      dynet::concatenate({concatenate_to_batch(from_left), concatenate_to_batch(from_right)});
+      reshape(read, dynet::Dim({read.dim().rows()}, static_cast<unsigned>(words)));
   if (drop) state = dropout(state, settings.dropout);
   if (settings.mlp > 0) {
     state = tanh(dynet::affine_transform({mlp_bias_node_, mlp_weight_node_, state}));
