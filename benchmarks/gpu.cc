@@ -55,6 +55,8 @@ constexpr Figure kFigures[] = {
     {"bilstm 16", 1, 16},
     {"bilstm 64", 1, 64},
     {"bilstm 256", 1, 256},
+    {"columns 64", 3, 64},
+    {"columns 256", 3, 256},
     {"lm float32", 2, 1},
     {"lm tf32", 2, 1, dynet::DeviceType::GPU, dynet::Precision::tf32},
     {"lm bf16", 2, 1, dynet::DeviceType::GPU, dynet::Precision::bf16},
@@ -115,7 +117,8 @@ int main(int argc, char** argv) {
       "Trains three tasks on the first GPU and on the CPU. Prints units a second, as JSON.");
   std::string only, write, file;
   double seconds = 10, limit = 0;
-  app.add_option("--task", only, "only this one")->check(CLI::IsMember({"tree", "bilstm", "lm"}));
+  app.add_option("--task", only, "only this one")
+      ->check(CLI::IsMember({"tree", "bilstm", "columns", "lm"}));
   app.add_option("--seconds", seconds, "the most for each figure")->capture_default_str();
   app.add_option("--limit", limit, "seconds for everything; figures get less time, to end by then");
   app.add_option("--json", file, "write what is known to this file, after each figure");

@@ -101,7 +101,8 @@ int main(int argc, char** argv) {
   std::size_t updates = 50;
   std::string only;
   app.add_option("--updates", updates, "that are counted")->capture_default_str();
-  app.add_option("--task", only, "only this one")->check(CLI::IsMember({"tree", "bilstm", "lm"}));
+  app.add_option("--task", only, "only this one")
+      ->check(CLI::IsMember({"tree", "bilstm", "columns", "lm"}));
   unsigned threads = 1, lanes = 8;
   app.add_option("--threads", threads, "that share the lanes of an update")->capture_default_str();
   app.add_option("--lanes", lanes, "graphs of an update with threads")->capture_default_str();

@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
                  "folder with sst/, wikigold/ and wikitext2/; random data of the same shape if "
                  "there is none")
       ->envname("DYNET_DATA");
-  app.add_option("--task", task, "only this one")->check(CLI::IsMember({"tree", "tagger", "lm"}));
+  app.add_option("--task", task, "only this one")
+      ->check(CLI::IsMember({"tree", "tagger", "columns", "lm"}));
   app.add_option("--group", group, "only this size of group or minibatch");
   app.add_option("--seconds", options.seconds, "for each round of each task")
       ->check(CLI::PositiveNumber)

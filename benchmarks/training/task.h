@@ -29,7 +29,7 @@ class Task {
 /// the calibrator.
 struct Row {
   const char* name;  ///< name in the table
-  const char* task;  ///< tree, tagger or lm
+  const char* task;  ///< tree, tagger, columns or lm
   const char* unit;
   std::size_t group;    ///< samples of an update, or sentences of a minibatch
   std::size_t samples;  ///< samples per update
@@ -46,7 +46,7 @@ std::unique_ptr<Task> make_task(const Row& row, const std::string& folder);
 /// Tree-LSTMs with separate gates, and with concatenated gates.
 std::unique_ptr<Task> make_tree_lstm(Trees data);
 std::unique_ptr<Task> make_tree_cells(Trees data);
-std::unique_ptr<Task> make_tagger(TaggedText data, unsigned hidden = 50);
+std::unique_ptr<Task> make_tagger(TaggedText data, unsigned hidden = 50, bool columns = false);
 /// Minibatches of `size` sentences of similar length, the longest first; in random order.
 std::vector<std::vector<std::vector<unsigned>>> make_minibatches(const Text& text,
                                                                  std::size_t size);

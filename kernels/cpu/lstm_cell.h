@@ -20,7 +20,7 @@ void write(bool add, T* to, std::size_t n, F f) {
   });
 }
 
-/// Where a gradient is written; null if it is not needed.
+/// Address of a gradient, and how it is written; null if it is not needed.
 struct Target {
   T* to = nullptr;
   bool add = false;

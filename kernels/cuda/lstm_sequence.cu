@@ -8,8 +8,8 @@
 #include "kernels/cuda/loops.cuh"
 #include "kernels/cuda/products.h"
 
-// LSTMs over whole sequences; one block per sequence makes all steps, reading the matrix anew from
-// the cache in each.
+// LSTMs over whole sequences; one block per sequence makes all steps and reads the matrix from the
+// cache in each.
 
 namespace dynet::cuda {
 namespace {
@@ -61,8 +61,7 @@ DYNET_GLOBAL void forward_kernel(const Sequence* all) {
       gates[h] = forget = logistic(forget + s.forget_bias);
       gates[2 * h] = out = logistic(out);
       gates[3 * h] = content = tanhf(content);
-      float c = in * content;
-      if (cell) c += forget * cell[r];
+      const float c = in * content + forget * (cell ? cell[r] : 0.0f);
       const float t = tanhf(c);
       s.c[at * h + r] = c;
       s.t[at * h + r] = t;
@@ -83,6 +82,7 @@ DYNET_GLOBAL void backward_kernel(const Sequence* all) {
     const std::size_t at = s.column(step);
     const float *const before = s.result_before(step, s.y, s.h0), *const cell = s.result_before(
                                                                       step, s.c, s.c0);
+    const bool of_output = s.dy || step + 1 < s.length;  // whether the loss depends on it
     for (unsigned r = threadIdx.x; r < h; r += blockDim.x) {
       float dh = carried_h[r], d = carried_c[r];
       if (s.dy) dh += s.dy[at * h + r];
@@ -90,11 +90,11 @@ DYNET_GLOBAL void backward_kernel(const Sequence* all) {
       const float* const gates = s.gates + at * 4 * h + r;
       const float in = gates[0], forget = gates[h], out = gates[2 * h], content = gates[3 * h];
       const float t = s.t[at * h + r];
-      d += dh * out * ((1 - t) * (1 + t));
+      if (of_output) d += dh * out * ((1 - t) * (1 + t));
       float* const to = s.d_sums + at * 4 * h + r;
       to[0] = d * content * in * (1 - in);
-      to[h] = cell ? d * cell[r] * forget * (1 - forget) : 0;
-      to[2 * h] = dh * t * out * (1 - out);
+      to[h] = d * (cell ? cell[r] : 0.0f) * forget * (1 - forget);
+      to[2 * h] = of_output ? dh * t * out * (1 - out) : 0;
       to[3 * h] = d * in * ((1 - content) * (1 + content));
       carried_c[r] = d * forget;
       s.before[at * h + r] = before ? before[r] : 0;
@@ -109,6 +109,14 @@ DYNET_GLOBAL void backward_kernel(const Sequence* all) {
       if (lane == 0) carried_h[r] = sum;
     }
   }
+}
+
+// Zeros the gradients of the sums that no output is multiplied by: that may be no number.
+DYNET_GLOBAL void clear_first_kernel(const Sequence* all) {
+  begin_kernel();
+  const Sequence s = all[blockIdx.x];
+  for (unsigned r = threadIdx.x; s.length > 0 && r < 4 * s.h; r += blockDim.x)
+    s.d_sums[s.column(0) * 4 * s.h + r] = 0;
 }
 
 /// Threads of a block: whole warps, one thread for each number of a cell as far as they go.
@@ -192,6 +200,8 @@ void sequence_backward(Queue& q, const GradientBatch<float>& b) {
   each_gradient(q, b, 0, [d = q.on_device(d_of)] __device__(std::uint32_t node, std::size_t e) {
     return d[node][e];
   });
+  if (b.arity == 2 && !products.empty())
+    q.launch(grid_of(b.count * batch, 4 * h), clear_first_kernel, q.on_device(all));
   for (const Product& p : products)
     multiply(q, 4 * h, h, p.end - p.begin, Factor{d_sums + 4 * h * p.begin},
              Factor{before + h * p.begin, true}, p.target, p.add);

@@ -145,6 +145,15 @@ TEST_CASE("C: cells have two results, structures take lists") {
   CHECK(value_of(h) != value_of(c));
   // h = o tanh(c), the output gate being the last number but one or the third: it is below 1.
   CHECK(std::abs(value_of(h)[0]) < std::tanh(std::abs(value_of(c)[0])));
+  // A sequence of one column, from that cell on.
+  const dynet_expression w = numbers(g, {0.1, 0.2, 0.3, 0.4}), start = numbers(g, {0.5});
+  const dynet_expression first = apply(g, "lstm_sequence", {dynet_expr(sums), dynet_expr(w)});
+  const dynet_expression later = apply(g, "lstm_sequence",
+                                       {dynet_expr(sums), dynet_expr(w), dynet_num(0), dynet_int(1),
+                                        dynet_expr(numbers(g, {0})), dynet_expr(start)});
+  CHECK(value_of(later) == value_of(h));
+  CHECK(value_of(dynet_second_result(later, NoError())) == value_of(c));
+  CHECK(value_of(first)[0] < value_of(later)[0]);
   dynet_error error = DYNET_NO_ERROR;
   dynet_second_result(sums, &error);
   CHECK(error.code != DYNET_OK);

@@ -42,13 +42,12 @@ Expression C2WBuilder::compose(const std::vector<unsigned>& characters, SourceLo
   if (characters.empty()) nn_detail::fail("compose", "a word needs a character", at);
   fc2w_rnn.start_new_sequence({}, at);
   rc2w_rnn.start_new_sequence({}, at);
-  std::vector<Expression> all;
-  for (const unsigned c : characters)
-    all.push_back(update_ ? lookup(graph, p_lookup, c, at) : const_lookup(graph, p_lookup, c, at));
-  for (std::size_t t = 0; t < all.size(); ++t) {
-    fc2w_rnn.add_input(all[t], at);
-    rc2w_rnn.add_input(all[all.size() - 1 - t], at);
-  }
+  const Expression rows = update_ ? lookup(graph, p_lookup, characters, at)
+                                  : const_lookup(graph, p_lookup, characters, at);
+  const Expression xs =
+      reshape(rows, {settings_.input_dim, static_cast<unsigned>(characters.size())}, at);
+  fc2w_rnn.transduce_columns(xs, false, at);
+  rc2w_rnn.transduce_columns(xs, true, at);
   return concatenate({fc2w_rnn.back(at), rc2w_rnn.back(at)}, 0, at);
 }
 
