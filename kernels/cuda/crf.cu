@@ -18,8 +18,14 @@ struct Chain {
   float* out;             // one number, or the marginals
   const float* d_out;
   unsigned tags, length, stride;
+  float* largest;  // transition of each matrix; it is subtracted from all, also in `norm`
 
   DYNET_DEVICE std::size_t size() const { return std::size_t{tags} * length; }
+  DYNET_DEVICE std::size_t matrix_size() const { return std::size_t{tags} * tags; }
+  /// Matrices of transitions: one of each step, or of all.
+  DYNET_DEVICE unsigned matrices() const { return stride == 0 ? 1 : length > 0 ? length - 1 : 0; }
+  /// The largest transition into position t.
+  DYNET_DEVICE float scale(unsigned t) const { return largest[stride == 0 ? 0 : t - 1]; }
   DYNET_DEVICE float* norm() const { return forward + size(); }
   DYNET_DEVICE float* marginals() const { return forward + 2 * size(); }
   DYNET_DEVICE float* d_forward() const { return forward + 3 * size(); }
@@ -33,7 +39,7 @@ struct Chain {
   __device__ float before(unsigned t, unsigned i, unsigned j) const {
     const float n = norm()[t * tags + j];
     if (n == -INFINITY) return 0;
-    return expf(forward[(t - 1) * tags + i] + transitions[transition(t, i, j)] - n);
+    return expf((transitions[transition(t, i, j)] - scale(t)) + forward[(t - 1) * tags + i] - n);
   }
 };
 
@@ -67,17 +73,19 @@ DYNET_GLOBAL void forward_kernel(const Chain* all, double* log_z) {
   double scale = 0;
   for (unsigned t = 0; t < c.length; ++t) {
     float* const now = c.forward + t * n;
+    const float most = largest_of(c.emissions + t * n, n), of_t = t > 0 ? c.scale(t) : 0;
+    scale += static_cast<double>(most) + static_cast<double>(of_t);
     for (unsigned j = threadIdx.x; j < n; j += blockDim.x) {
-      const float emission = c.emissions[t * n + j];
+      const float emission = c.emissions[t * n + j] - most;
       if (t == 0) {
         now[j] = c.start[j] + emission;
         continue;
       }
       const float *const before = now - n, *const into = c.transitions + c.transition(t, 0, j);
       float m = -INFINITY, sum = 0;
-      for (unsigned i = 0; i < n; ++i) m = Largest()(m, before[i] + into[i]);
+      for (unsigned i = 0; i < n; ++i) m = Largest()(m, (into[i] - of_t) + before[i]);
       m = shift(m);
-      for (unsigned i = 0; i < n; ++i) sum += expf(before[i] + into[i] - m);
+      for (unsigned i = 0; i < n; ++i) sum += expf((into[i] - of_t) + before[i] - m);
       const float norm = m + logf(sum);
       c.norm()[t * n + j] = norm;
       now[j] = norm + emission;
@@ -223,8 +231,11 @@ struct Chains : Structures<Chain> {
                        m.d_out,
                        d.rows(),
                        d.cols(),
-                       b.dim(1, i)[2] > 1 ? d.rows() * d.rows() : 0};
-        }) {}
+                       b.dim(1, i)[2] > 1 ? d.rows() * d.rows() : 0,
+                       nullptr};
+        }) {
+    find_largest_transitions(q, *this);
+  }
   Grid grid() const { return blocks(kBlock); }
 };
 

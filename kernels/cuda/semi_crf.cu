@@ -18,7 +18,10 @@ struct Sentence {
   float* out;  // one number, or the marginals
   const float* d_out;
   unsigned labels, longest, length;
+  float* largest;  // transition; it is subtracted from all, also in `begins`
 
+  DYNET_DEVICE unsigned matrices() const { return 1; }
+  DYNET_DEVICE std::size_t matrix_size() const { return std::size_t{labels} * labels; }
   DYNET_DEVICE std::size_t size() const { return std::size_t{labels} * longest * length; }
   DYNET_DEVICE std::size_t place(unsigned t, unsigned l) const {
     return (std::size_t{t} * longest + l - 1) * labels;
@@ -42,22 +45,35 @@ struct Sentence {
   __device__ float step(unsigned t, unsigned i, unsigned j) const {
     const float all = begins(t)[j];
     if (all == -INFINITY) return 0;
-    return exponential(ends(t - 1)[i] + transitions[std::size_t{j} * labels + i] - all);
+    return exponential((transitions[std::size_t{j} * labels + i] - *largest) + ends(t - 1)[i] -
+                       all);
   }
   /// use(l, z): the log weight of each length l of a segment of label j that ends at t.
   template <class Use>
   __device__ void each_length(unsigned t, unsigned j, float off, Use use) const {
     for (unsigned l = 1; l <= most(t); ++l) {
-      use(l, begins(t + 1 - l)[j] + scores[place(t, l) + j] - off);
+      const unsigned first = t + 1 - l;
+      const float before = begins(first)[j] + (first > 0 ? *largest : 0.0f);
+      use(l, before + scores[place(t, l) + j] - off);
       if (l < most(t)) off += taken(t - l);
     }
   }
   /// use(l, q): the probability of each length l of a segment of label j that ends at t.
   template <class Use>
   __device__ void each_share(unsigned t, unsigned j, Use use) const {
+    constexpr float kLarge = 256;  // sums of such scores have lost digits
     const float all = ends(t)[j];
+    if (all == -INFINITY) {
+      for (unsigned l = 1; l <= most(t); ++l) use(l, 0.0f);
+      return;
+    }
+    float sum = 1;
+    if (fabsf(all) > kLarge || fabsf(taken(t)) > kLarge) {
+      sum = 0;
+      each_length(t, j, taken(t), [&](unsigned, float z) { sum += exponential(z - all); });
+    }
     each_length(t, j, taken(t),
-                [&](unsigned l, float z) { use(l, all == -INFINITY ? 0 : exponential(z - all)); });
+                [&](unsigned l, float z) { use(l, sum == 0 ? 0 : exponential(z - all) / sum); });
   }
 };
 
@@ -75,9 +91,9 @@ DYNET_GLOBAL void segments_forward_kernel(const Sentence* all, double* log_z) {
       }
       const float *const before = s.ends(t - 1), *const into = s.transitions + std::size_t{j} * n;
       float m = -INFINITY, sum = 0;
-      for (unsigned i = 0; i < n; ++i) m = Largest()(m, before[i] + into[i]);
+      for (unsigned i = 0; i < n; ++i) m = Largest()(m, (into[i] - *s.largest) + before[i]);
       m = shift(m);
-      for (unsigned i = 0; i < n; ++i) sum += exponential(before[i] + into[i] - m);
+      for (unsigned i = 0; i < n; ++i) sum += exponential((into[i] - *s.largest) + before[i] - m);
       s.begins(t)[j] = m + logf(sum);
     }
     // The ends of a label depend only on the beginnings of that label.
@@ -252,8 +268,11 @@ struct Sentences : Structures<Sentence> {
                           m.d_out,
                           labels,
                           d.rows() / labels,
-                          d.cols()};
-        }) {}
+                          d.cols(),
+                          nullptr};
+        }) {
+    find_largest_transitions(q, *this);
+  }
   /// Adds the known segments.
   void add_known(Queue& q, const Batch<float>& b) {
     for (std::size_t i = 0; i < b.count; ++i) {

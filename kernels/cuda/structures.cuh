@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cuda/loops.cuh"
+#include "kernels/cuda/scores.cuh"
 
 namespace dynet::cuda {
 
@@ -37,6 +38,38 @@ struct Structures {
   }
   Grid blocks(unsigned threads) const { return Grid{static_cast<unsigned>(count), threads}; }
 };
+
+/// The largest of n scores of a block's structure, for every thread; all must call.
+inline __device__ float largest_of(const float* scores, std::size_t n) {
+  float m = -INFINITY;
+  for (std::size_t k = threadIdx.x; k < n; k += blockDim.x) m = Largest()(m, scores[k]);
+  return shift(over_block(m, Largest()));
+}
+
+// The largest transition of each step of a structure: it is subtracted first, so that large ones
+// leave the digits of sums.
+template <class S>
+DYNET_GLOBAL void largest_transitions_kernel(const S* all) {
+  begin_kernel();
+  const S s = all[blockIdx.x];
+  for (unsigned k = 0; k < s.matrices(); ++k) {
+    const std::size_t size = s.matrix_size();
+    const float m = largest_of(s.transitions + k * size, size);
+    if (threadIdx.x == 0) s.largest[k] = m;
+  }
+}
+/// Computes `largest` of all structures, for the operation.
+template <class S>
+void find_largest_transitions(Queue& q, const Structures<S>& s) {
+  std::size_t total = 0;
+  for (std::size_t k = 0; k < s.count; ++k) total += s.staged[k].matrices();
+  float* to = q.temporary(total);
+  for (std::size_t k = 0; k < s.count; ++k) {
+    s.staged[k].largest = to;
+    to += s.staged[k].matrices();
+  }
+  q.launch(s.blocks(kThreads), largest_transitions_kernel<S>, s.all);
+}
 
 /// Log-partitions of all elements, computed by kernel(structures, log_z).
 template <class S>
