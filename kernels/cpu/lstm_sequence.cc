@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "dynet-like/base/pod_vector.h"
 #include "kernels/cpu/eigen.h"
 #include "kernels/cpu/lstm_cell.h"
 #include "kernels/cpu/product_kinds.h"
@@ -13,12 +12,8 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-enum : std::size_t {
-  kSequenceSums,
-  kSequenceMatrix,
-  kInitialOutput,
-  kInitialCell
-};  // operands; the last two may be missing
+// Operands; the last two may be missing.
+enum : std::size_t { kSequenceSums, kSequenceMatrix, kInitialOutput, kInitialCell };
 
 /// A batch element of a node.
 struct LstmSequence {
@@ -103,7 +98,7 @@ std::vector<SameMatrix> by_matrix(const Batch<T>& b, T* const* d_w) {
   return groups;
 }
 
-/// StepColumns of a product; all are added, or all are stored.
+/// Columns of a product; all are added, or all are stored.
 class StepColumns {
  public:
   static constexpr std::size_t kMost = 256;
@@ -113,7 +108,7 @@ class StepColumns {
     from_[count_] = from;
     to_[count_++] = to;
   }
-  /// Calls run(n, from, to, adds) if there are any, or if there is no more room.
+  /// Calls run(n, from, to, adds) if there are any.
   template <class F>
   void flush(F run) {
     if (count_ > 0) run(count_, from_, to_, adds_);
@@ -161,7 +156,8 @@ class SequenceGradients {
   explicit SequenceGradients(const GradientBatch<T>& b)
       : b_(b), h_(b.dim().rows()), zeros_(h_, T(0)) {
     std::size_t sums = 0;
-    for (std::size_t i = 0; i < b.count; ++i) adds_ = adds_ || b.add(kSequenceSums, i);
+    for (std::size_t i = 0; i < b.count; ++i)
+      adds_ = adds_ || (b.d_in(kSequenceSums, i) && b.add(kSequenceSums, i));
     for (std::size_t i = 0; i < b.count; ++i)
       if (!in_place(i)) sums += b.dim(kSequenceSums, i).size();
     carried_.resize(2 * h_ * b.count * b.dim().bd, T(0));
@@ -187,8 +183,8 @@ class SequenceGradients {
     const bool last = step + 1 == s.length;
     // The gradient of a result, with that of the next step.
     const auto total = [&](T* carried, const T* own) -> const T* {
-      if (last || !own) return last && !own ? nullptr : last ? own + at : carried;
-      array(carried, h_) += array(own + at, h_);
+      if (last) return own ? own + at : nullptr;
+      if (own) array(carried, h_) += array(own + at, h_);
       return carried;
     };
     T* const d_cell = this->d_cell(s.node, s.element);
