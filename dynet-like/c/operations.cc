@@ -93,7 +93,9 @@ Expression lstm_step_of(List sums, List cells, float forget_bias, At at) {
 }
 Expression lstm_sequence_of(E sums, E Wh, float forget_bias, bool reverse, Optional h, Optional c,
                             At at) {
-  if (!h || !c) return lstm_sequence(sums, Wh, forget_bias, reverse, at).h;
+  if (h.has_value() != c.has_value())
+    throw ArgumentError("lstm_sequence: needs h and c of the initial state, or neither", at);
+  if (!h) return lstm_sequence(sums, Wh, forget_bias, reverse, at).h;
   return lstm_sequence(sums, Wh, LSTMCellState{*h, *c}, forget_bias, reverse, at).h;
 }
 
@@ -340,7 +342,7 @@ constexpr Table<Expression>::Row kRows[] = {
     {"vanilla_lstm_h(c, gates)", Op<E, E>::call<vanilla_lstm_h>},
     {"lstm_cell(sums, cells, forget_bias = 0)", Op<List, List, float>::call<lstm_cell_of>},
     {"lstm_step(sums, cells, forget_bias = 0)", Op<List, List, float>::call<lstm_step_of>},
-    {"lstm_sequence(sums, Wh, forget_bias = 0, reverse = 0, h = null, c = null)",
+    {"lstm_sequence(sums, Wh, forget_bias = 0, reverse = 0, h = none, c = none)",
      Op<E, E, float, bool, Optional, Optional>::call<lstm_sequence_of>},
     {"gated(x, gate)", Op<E, E>::call<gated>},
     {"coupled_update(gate, content, before)", Op<E, E, E>::call<coupled_update>},

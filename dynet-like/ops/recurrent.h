@@ -81,9 +81,9 @@ LSTMCellState lstm_step(const std::vector<Expression>& sums, const std::vector<E
 
 /// A whole sequence as one node: column t of `sums` {4H,T} is b + Wx x_t for each gate, Wh {4H,H}
 /// is multiplied by the previous output, and h and c are {H,T}, with a column for each step as by
-/// lstm_step. Sequences of all lengths run together. `reverse`: the last column is the first step.
-/// The state before the first step is zero, or `initial`, {H} each. Batch sizes are that of the
-/// sums; those of `initial` may be one.
+/// lstm_step, to the bit on a CPU. Sequences of all lengths run together. `reverse`: the last
+/// column is the first step. The state before the first step is zero, or `initial`, {H} each. Batch
+/// sizes are that of the sums; those of `initial` may be one.
 LSTMCellState lstm_sequence(const Expression& sums, const Expression& Wh, float forget_bias = 0.0f,
                             bool reverse = false, SourceLocation at = SourceLocation::current());
 LSTMCellState lstm_sequence(const Expression& sums, const Expression& Wh,

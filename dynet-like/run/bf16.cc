@@ -6,7 +6,6 @@ namespace dynet {
 namespace {
 
 const cpu::RoundedKernels<float>* kernels_of(const OpForm& form) {
-  if (!form.batch.value.has_products()) return nullptr;
   using Find = const cpu::RoundedKernels<float>* (*)(ForwardKernel<float>);
   static constexpr PerIsa<Find> kFind = DYNET_PER_ISA(Find, cpu::bf16_kernels<float>);
   return kFind(form.forward.value.f.here());

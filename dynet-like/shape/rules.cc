@@ -338,8 +338,9 @@ Dim lstm_sequence(Dims xs) {
   for (const Dim* x : xs.subspan(2)) {
     need_rank(*x, 1, "the initial output or cell");
     if (x->rows() != h || (x->bd != 1 && x->bd != sums.bd))
-      broken("the initial output and cell must be " + to_string(Dim({h}, sums.bd)) +
-             ", or without its batch, got " + to_string(*x));
+      broken("the initial output and cell must be " + to_string(Dim({h})) +
+             (sums.bd == 1 ? "" : " or " + to_string(Dim({h}, sums.bd))) + ", got " +
+             to_string(*x));
   }
   Dim r = sums;
   r.set(0, h);

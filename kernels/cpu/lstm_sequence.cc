@@ -70,10 +70,11 @@ struct LstmStep {
   const T* previous(std::size_t) const { return before; }
 };
 
-/// Sequences of nodes with one matrix, and with one target of its gradient, the longest first:
-/// those that take a step are the first ones.
+/// Sequences of nodes with one matrix, of one kind, and with one target of its gradient, the
+/// longest first: those that take a step are the first ones.
 struct SameMatrix {
   std::size_t first;  // node
+  bool is_parameter;  // which may have 8 bits
   const T* w;
   T* d_w;
   std::vector<LstmSequence> sequences = {};
@@ -86,9 +87,11 @@ std::vector<SameMatrix> by_matrix(const Batch<T>& b, T* const* d_w) {
   for (std::size_t i = 0; i < b.count; ++i) {
     const T* const w = b.in(kSequenceMatrix, i);
     T* const d = d_w ? d_w[i] : nullptr;
-    auto to = std::find_if(groups.begin(), groups.end(),
-                           [=](const SameMatrix& g) { return g.w == w && g.d_w == d; });
-    if (to == groups.end()) to = groups.insert(to, SameMatrix{i, w, d});
+    const bool p = is_parameter(b, kSequenceMatrix, i);
+    auto to = std::find_if(groups.begin(), groups.end(), [=](const SameMatrix& g) {
+      return g.w == w && g.d_w == d && g.is_parameter == p;
+    });
+    if (to == groups.end()) to = groups.insert(to, SameMatrix{i, p, w, d});
     for (std::size_t e = 0; e < b.node(i).dim.bd; ++e) to->sequences.emplace_back(b, i, e);
   }
   for (SameMatrix& g : groups)

@@ -23,7 +23,7 @@ struct Chain {
   DYNET_DEVICE std::size_t size() const { return std::size_t{tags} * length; }
   DYNET_DEVICE std::size_t matrix_size() const { return std::size_t{tags} * tags; }
   /// Matrices of transitions: one of each step, or of all.
-  DYNET_DEVICE unsigned matrices() const { return stride == 0 ? 1 : length > 0 ? length - 1 : 0; }
+  DYNET_DEVICE unsigned matrices() const { return length < 2 ? 0 : stride == 0 ? 1 : length - 1; }
   /// The largest transition into position t.
   DYNET_DEVICE float scale(unsigned t) const { return largest[stride == 0 ? 0 : t - 1]; }
   DYNET_DEVICE float* norm() const { return forward + size(); }

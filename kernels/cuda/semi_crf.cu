@@ -18,10 +18,10 @@ struct Sentence {
   float* out;  // one number, or the marginals
   const float* d_out;
   unsigned labels, longest, length;
-  float* largest;  // transition; it is subtracted from all, also in `begins`
+  float* largest;  // transition into each label; subtracted from these, also in `begins`
 
-  DYNET_DEVICE unsigned matrices() const { return 1; }
-  DYNET_DEVICE std::size_t matrix_size() const { return std::size_t{labels} * labels; }
+  DYNET_DEVICE unsigned matrices() const { return labels; }
+  DYNET_DEVICE std::size_t matrix_size() const { return labels; }
   DYNET_DEVICE std::size_t size() const { return std::size_t{labels} * longest * length; }
   DYNET_DEVICE std::size_t place(unsigned t, unsigned l) const {
     return (std::size_t{t} * longest + l - 1) * labels;
@@ -45,7 +45,7 @@ struct Sentence {
   __device__ float step(unsigned t, unsigned i, unsigned j) const {
     const float all = begins(t)[j];
     if (all == -INFINITY) return 0;
-    return exponential((transitions[std::size_t{j} * labels + i] - *largest) + ends(t - 1)[i] -
+    return exponential((transitions[std::size_t{j} * labels + i] - largest[j]) + ends(t - 1)[i] -
                        all);
   }
   /// use(l, z): the log weight of each length l of a segment of label j that ends at t.
@@ -53,7 +53,7 @@ struct Sentence {
   __device__ void each_length(unsigned t, unsigned j, float off, Use use) const {
     for (unsigned l = 1; l <= most(t); ++l) {
       const unsigned first = t + 1 - l;
-      const float before = begins(first)[j] + (first > 0 ? *largest : 0.0f);
+      const float before = begins(first)[j] + (first > 0 ? largest[j] : 0.0f);
       use(l, before + scores[place(t, l) + j] - off);
       if (l < most(t)) off += taken(t - l);
     }
@@ -91,9 +91,9 @@ DYNET_GLOBAL void segments_forward_kernel(const Sentence* all, double* log_z) {
       }
       const float *const before = s.ends(t - 1), *const into = s.transitions + std::size_t{j} * n;
       float m = -INFINITY, sum = 0;
-      for (unsigned i = 0; i < n; ++i) m = Largest()(m, (into[i] - *s.largest) + before[i]);
+      for (unsigned i = 0; i < n; ++i) m = Largest()(m, (into[i] - s.largest[j]) + before[i]);
       m = shift(m);
-      for (unsigned i = 0; i < n; ++i) sum += exponential((into[i] - *s.largest) + before[i] - m);
+      for (unsigned i = 0; i < n; ++i) sum += exponential((into[i] - s.largest[j]) + before[i] - m);
       s.begins(t)[j] = m + logf(sum);
     }
     // The ends of a label depend only on the beginnings of that label.

@@ -46,7 +46,7 @@ inline __device__ float largest_of(const float* scores, std::size_t n) {
   return shift(over_block(m, Largest()));
 }
 
-// The largest transition of each step of a structure: it is subtracted first, so that large ones
+// The largest transition of each group of a structure: it is subtracted first, so that large ones
 // leave the digits of sums.
 template <class S>
 DYNET_GLOBAL void largest_transitions_kernel(const S* all) {

@@ -197,12 +197,14 @@ def test_stale_expressions_are_refused_by_everything():
     dy.renew_cg()
     y = dy.scalarInput(1)
     uses = [x.value, x.npvalue, x.backward, x.gradient, x.dim, lambda: x + 1, lambda: x / 2,
-            lambda: 1 / x, lambda: x**2, lambda: x + y, lambda: y + x, lambda: dy.esum([y, x]),
+            lambda: 1 / x, lambda: 2**x, lambda: x**2, lambda: x + y, lambda: y + x, lambda: dy.esum([y, x]),
             lambda: dy.tanh(x), lambda: x[0], lambda: x.value(recalculate=True),
             lambda: dy.values([x]), lambda: dy.forward([x, y]), x.forward, x.tensor_value]
+    size = len(dy.cg())
     for use in uses:
         with pytest.raises(dy.StaleExpressionError):
             use()
+    assert len(dy.cg()) == size
     assert x.is_stale() and not y.is_stale() and "expression" in repr(x)
 
 

@@ -307,6 +307,11 @@ TEST_CASE("C: recurrent networks") {
     CHECK(output(rnn) == output(copy));
     dynet_rnn_set_dropout(rnn, 0.5, 0.5, NoError());
     CHECK(output(copy) == output(copy));
+    Graph g(dynet_graph_new(nullptr, NoError()));
+    dynet_rnn_new_graph(rnn, g, 1, NoError());
+    dynet_rnn_start(rnn, nullptr, 0, NoError());
+    dynet_rnn_add_input(rnn, numbers(g, {1, 2, 3}), NoError());
+    CHECK(value_of(dynet_rnn_add_input(rnn, numbers(g, {1, 2, 3}), NoError())) != output(copy));
   }
   dynet_error error = DYNET_NO_ERROR;
   Model model(dynet_model_new(NoError()));

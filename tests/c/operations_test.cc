@@ -155,6 +155,11 @@ TEST_CASE("C: cells have two results, structures take lists") {
   CHECK(value_of(dynet_second_result(later, NoError())) == value_of(c));
   CHECK(value_of(first)[0] < value_of(later)[0]);
   dynet_error error = DYNET_NO_ERROR;
+  const dynet_value half[] = {dynet_expr(sums), dynet_expr(w), dynet_num(0), dynet_int(1),
+                              dynet_expr(start)};
+  dynet_apply(g.get(), "lstm_sequence", half, 5, &error);
+  CHECK(std::string(error.message).find("needs h and c of the initial") != std::string::npos);
+  error = DYNET_NO_ERROR;
   dynet_second_result(sums, &error);
   CHECK(error.code != DYNET_OK);
 
@@ -207,6 +212,10 @@ TEST_CASE("C: a wrong argument is an error that says which") {
   const std::size_t before = dynet_graph_size(g);
   CHECK(failure(g, "tanhh", {x}).message.find("tanhh: there is no such name") == 0);
   CHECK(failure(g, nullptr, {x}).code == DYNET_ARGUMENT_ERROR);
+  const std::int64_t places[] = {0, 1};
+  CHECK(failure(g, "span_log_prob",
+                {x, dynet_ints(places, 2), dynet_ints(places, 1), dynet_ints(places, 2)})
+            .message.find("argument 3, ") != std::string::npos);
   CHECK(failure(nullptr, "tanh", {x}).message == "graph is NULL");
   CHECK(failure(g, "tanh", {})
             .message.find("tanh(x): argument 1, x, is missing; it must be an expression") == 0);

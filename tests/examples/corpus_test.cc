@@ -208,6 +208,7 @@ TEST_CASE("Files that are no corpus") {
   CHECK(error_of("# text = nothing\n\n") == "data.txt:1: expected words behind the comments");
   CHECK(contains(error_of("Just some prose, and nothing else.\nMore of it here.\n"),
                  "data.txt:1: cannot tell the format from 'Just some prose"));
+  CHECK(contains(error_of("Two words\nOne\nAnother\n"), "data.txt:1: cannot tell the format"));
   CHECK(error_of(std::string("a|B\nx\0y|B\n", 9)) ==
         "data.txt:2: expected text, found a zero byte (a binary file?)");
   CHECK(error_from([] { read_corpus("/nowhere/at/all"); }) ==

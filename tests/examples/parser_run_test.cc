@@ -54,6 +54,7 @@ TEST_CASE("Parser: train, score in a fresh process, parse") {
   INFO(scored);
   const std::string wanted = line_with(from(trained.out, "\ntest:"), "  parser");
   CHECK(line_with(scored, "  parser") == wanted);
+  CHECK(line_with(shop.must("p eval --model model --data $test --show 0"), "  parser") == wanted);
   const std::vector<double> good = numbers_of(wanted);
   const std::vector<double> trivial = numbers_of(line_with(scored, "  by tag alone"));
   REQUIRE(good.size() == 4);

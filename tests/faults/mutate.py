@@ -101,8 +101,9 @@ class Programs:
         return self.known[target]
 
     def run_by(self, program):
-        """A program and those that its tests start."""
-        return [program, *sorted(self.linked.intersection(self.inputs(program)))]
+        """A program and those that its tests start, or import."""
+        beside = {p for p in self.linked if program.startswith("python/") and p.startswith("python/")}
+        return [program, *sorted((beside | self.linked.intersection(self.inputs(program))) - {program})]
 
     def objects(self, program):
         found, todo = set(), [program]
@@ -203,6 +204,8 @@ class Trial:
                 (package / name).parent.mkdir(exist_ok=True)
                 if not (package / name).exists():
                     (package / name).symlink_to(file)
+        if not (self.copy / "examples").exists():  # programs that tests start
+            (self.copy / "examples").symlink_to(self.build.folder / "examples")
         return unit.run(10 + 10 * unit.seconds, environment={"PYTHONPATH": str(package)})
 
     def run(self):

@@ -105,6 +105,7 @@ TEST_CASE("adaptive softmax: settings, and what is wrong") {
   const auto refused = [&](const Settings& s, const std::string& why) {
     CHECK_THROWS_WITH(AdaptiveSoftmaxBuilder(model, s), Catch::Contains(why));
   };
+  CHECK(AdaptiveSoftmaxBuilder(model, {4, 9, {3}, 1}).settings().shrink == 1);
   refused({0, 4}, "got 0 and 4");
   refused({4, 0}, "got 4 and 0");
   refused({4, 9, {0}}, "got 0 behind 0");

@@ -187,6 +187,56 @@ TEST_CASE("an LSTM over sentences of all lengths is one batch, and the same bits
   CHECK(values.statistics().batches <= 13 + 2 * 13 + 1);
 }
 
+TEST_CASE("columns without a batch follow a state or a matrix with one, step by step") {
+  for (const bool of_state : {false, true}) {
+    CAPTURE(of_state);
+    ParameterCollection pc;
+    VanillaLSTMBuilder rnn(1, kIn, kHidden, pc);
+    naive::spread(pc);
+    std::vector<std::vector<float>> outputs[2];
+    for (const bool at_once : {false, true}) {
+      ComputationGraph g;
+      rnn.new_graph(g);
+      if (!of_state)
+        rnn.param_vars[0][1] =
+            cmult(rnn.param_vars[0][1], input(g, Dim({1}, 2), std::vector<float>{1, 0.5f}));
+      rnn.start_new_sequence();
+      if (of_state) rnn.add_input(input(g, Dim({kIn}, 2), numbers(kIn * 2, 1)));
+      const Expression xs = input(g, {kIn, 3}, numbers(kIn * 3, 2));
+      if (at_once) {
+        outputs[1] = columns(rnn.transduce_columns(xs));
+      } else {
+        for (unsigned t = 0; t < 3; ++t) outputs[0].push_back(bits(rnn.add_input(pick(xs, t, 1))));
+      }
+    }
+    if (!of_state) outputs[0][0] = outputs[1][0];  // the first step has no product
+    CHECK(outputs[0] == outputs[1]);
+  }
+}
+
+TEST_CASE("columns in bf16 have the values of steps in bf16") {
+  ParameterCollection pc;
+  VanillaLSTMBuilder rnn(1, 24, 40, pc);
+  const std::vector<float> words = numbers(24 * 6, 4);
+  std::vector<std::vector<float>> outputs[3];
+  for (const int way : {0, 1, 2}) {
+    ComputationGraph g;
+    if (way < 2) g.set_precision(Precision::bf16);
+    rnn.new_graph(g);
+    rnn.start_new_sequence();
+    const Expression xs = input(g, {24, 6}, words);
+    if (way > 0) {
+      outputs[way] = columns(rnn.transduce_columns(xs));
+    } else {
+      for (unsigned t = 0; t < 6; ++t) outputs[0].push_back(bits(rnn.add_input(pick(xs, t, 1))));
+    }
+  }
+  CHECK(outputs[0] == outputs[1]);
+  for (std::size_t t = 0; t < 6; ++t)
+    for (std::size_t i = 0; i < 40; ++i)
+      CHECK(outputs[1][t][i] == Approx(outputs[2][t][i]).margin(0.01));
+}
+
 TEST_CASE("no columns leave the state as it is; a refused matrix changes nothing") {
   ParameterCollection pc;
   VanillaLSTMBuilder lstm(1, kIn, kHidden, pc);

@@ -73,6 +73,13 @@ TEST_CASE("dependency decoding: one root, where the first one found is wrong") {
   CHECK(best_tree(huge, {false, true}) == std::vector<unsigned>{2, 0});
 }
 
+TEST_CASE("dependency decoding: scores of another size are refused by the function called") {
+  const ArcScores wrong{2, {0, 0, 0}};
+  CHECK_THROWS_WITH(best_tree(wrong), Catch::StartsWith("best_tree:"));
+  CHECK_THROWS_WITH(best_trees(wrong, 2), Catch::StartsWith("best_trees:"));
+  CHECK_THROWS_WITH(sample_tree(wrong, 1), Catch::StartsWith("sample_tree:"));
+}
+
 TEST_CASE("dependency decoding: the best tree of a long sentence is the first of many") {
   for (std::uint64_t key = 0; key < 3; ++key)
     for (const DependencyRules rules : kRules) {

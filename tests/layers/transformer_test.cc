@@ -100,6 +100,7 @@ TEST_CASE("learned positions: rows of a table") {
   ParameterCollection model;
   LearnedPositions positions(model, {6, 3});
   CHECK_THROWS_AS(LearnedPositions(model, {0, 3}), ArgumentError);
+  CHECK_THROWS_WITH(LearnedPositions(model, {3, 0}), Catch::Contains("got 3 and 0"));
   CHECK_THROWS_WITH(positions.apply(1), Catch::Contains("call new_graph first"));
   ComputationGraph cg;
   positions.new_graph(cg);

@@ -197,6 +197,13 @@ TEST_CASE("span trees: the sum over one tree is its score, whatever its size") {
     }
 }
 
+TEST_CASE("span trees: the log-probability of a tree with an infinite score is no number") {
+  ComputationGraph g;
+  const Expression spans = input(g, {1, 1}, {std::numeric_limits<float>::infinity()});
+  const std::vector<LabelledSpan> tree = {{0, 0, 0}};
+  CHECK(std::isnan(as_scalar(span_log_prob(spans, tree).value())));
+}
+
 TEST_CASE("span trees: sentences of all lengths are one batch, and the same bits alone") {
   constexpr unsigned kLabels = 3, kSentences = 24;
   ParameterCollection model;

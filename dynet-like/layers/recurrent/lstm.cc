@@ -143,6 +143,12 @@ void VanillaLSTMBuilder::step(unsigned layer, const Expression& x, LayerState& s
   state.c = now.c;
 }
 
+bool VanillaLSTMBuilder::has_sequences() const {
+  return !ln_ && dropout_h_ == 0 && dropout_c_ == 0 &&
+         std::all_of(param_vars.begin(), param_vars.end(),
+                     [](const std::vector<Expression>& nodes) { return nodes[kWh].dim().bd == 1; });
+}
+
 void VanillaLSTMBuilder::sequence(unsigned layer, const Expression& xs, bool reverse,
                                   LayerState& state, SourceLocation at) {
   const Expression sums = affine_transform({node(layer, kB), node(layer, kWx), xs}, at);

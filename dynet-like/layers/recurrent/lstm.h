@@ -51,7 +51,7 @@ class VanillaLSTMBuilder : public RNNBuilder {
                      ParameterCollection& model, const char* name, bool ln_lstm, float forget_bias,
                      bool masked);
   void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) override;
-  bool has_sequences() const override { return !ln_ && dropout_h_ == 0 && dropout_c_ == 0; }
+  bool has_sequences() const override;
   void sequence(unsigned layer, const Expression& xs, bool reverse, LayerState& state,
                 SourceLocation at) override;
   void prepare_graph(ComputationGraph& cg, bool update, Nodes& vars, SourceLocation at) override;

@@ -227,8 +227,8 @@ Expression RNNBuilder::transduce_columns(const RNNPointer& prev, const Expressio
   const std::size_t steps = heads_.size(), states = states_.size();
   const bool had_masks = has_masks_;
   try {
-    return has_sequences() ? read_sequence(prev, xs, reverse, at)
-                           : read_columns(prev, xs, reverse, at);
+    return has_sequences() && fits(prev, d.bd, at) ? read_sequence(prev, xs, reverse, at)
+                                                   : read_columns(prev, xs, reverse, at);
   } catch (...) {
     heads_.resize(steps);
     columns_.resize(steps);
@@ -238,6 +238,15 @@ Expression RNNBuilder::transduce_columns(const RNNPointer& prev, const Expressio
     current_ = current;
     throw;
   }
+}
+
+// Whether a state has no other batch than the columns.
+bool RNNBuilder::fits(RNNPointer prev, unsigned batch, SourceLocation at) const {
+  if (prev < 0 && !has_h0_) return true;
+  const Expression* const s = prev < 0 ? h0_.data() : &states_[prev * components_ * layers_];
+  for (unsigned k = 0; k < components_ * layers_; ++k)
+    if (const unsigned bd = s[k].dim(at).bd; bd != 1 && bd != batch) return false;
+  return true;
 }
 
 // One layer after the other.

@@ -49,9 +49,9 @@ class RNNBuilder {
                               SourceLocation at = SourceLocation::current());
   /// Reads the columns of `xs` {input_dim,T} after the current state, or after `prev`, with
   /// `reverse` from the last to the first, and returns the outputs of the top layer, column for
-  /// column: {H,T}. The state after all of them is one step. A layer of an LSTM without layer
-  /// normalization and without dropout of outputs is one node; sequences of all lengths run
-  /// together.
+  /// column: {H,T}. The state after all of them is one step; no columns add none. A layer of an
+  /// LSTM without layer normalization and without dropout of outputs is one node, if neither the
+  /// state nor Wh has a batch that the columns lack; sequences of all lengths run together.
   Expression transduce_columns(const Expression& xs, bool reverse = false,
                                SourceLocation at = SourceLocation::current());
   Expression transduce_columns(const RNNPointer& prev, const Expression& xs, bool reverse = false,
@@ -125,8 +125,8 @@ class RNNBuilder {
   };
   virtual void step(unsigned layer, const Expression& x, LayerState& state, SourceLocation at) = 0;
 
-  /// Whether `sequence` computes a layer for all columns of `xs`: the state becomes those after
-  /// each column, h and c {H,T}.
+  /// Whether `sequence`, instead of `step`, computes a layer for all columns of `xs` at once: the
+  /// state becomes those after each column, h and c {H,T}.
   virtual bool has_sequences() const { return false; }
   virtual void sequence(unsigned layer, const Expression& xs, bool reverse, LayerState& state,
                         SourceLocation at) {
@@ -178,6 +178,7 @@ class RNNBuilder {
             LayerState& s, SourceLocation at) const;
   Expression output_of(const Expression* h, SourceLocation at) const;
   Expression finish_step(const RNNPointer& prev, SourceLocation at, int column = -1);
+  bool fits(RNNPointer prev, unsigned batch, SourceLocation at) const;
   Expression read_columns(RNNPointer prev, const Expression& xs, bool reverse, SourceLocation at);
   Expression read_sequence(RNNPointer prev, const Expression& xs, bool reverse, SourceLocation at);
   // The state after `prev`, or zeros, with its components from `first` on replaced by `part`.
