@@ -157,7 +157,7 @@ TEST_CASE("C: cells have two results, structures take lists") {
   dynet_error error = DYNET_NO_ERROR;
   const dynet_value half[] = {dynet_expr(sums), dynet_expr(w), dynet_num(0), dynet_int(1),
                               dynet_expr(start)};
-  dynet_apply(g.get(), "lstm_sequence", half, 5, &error);
+  dynet_apply(g, "lstm_sequence", half, 5, &error);
   CHECK(std::string(error.message).find("needs h and c of the initial") != std::string::npos);
   error = DYNET_NO_ERROR;
   dynet_second_result(sums, &error);

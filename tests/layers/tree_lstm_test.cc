@@ -158,6 +158,19 @@ TEST_CASE("a child-sum tree LSTM computes what the paper says") {
   check_states(tree, states);
 }
 
+TEST_CASE("biases of tree LSTMs are zero at first") {
+  ParameterCollection pc;
+  const ChildSumTreeLSTMBuilder child_sum(pc, {1, 3, 5});
+  const NaryTreeLSTMBuilder nary(2, 1, 3, 5, pc);
+  unsigned biases = 0;
+  for (const Parameter& p : pc.parameters_list())
+    if (p.dim() == Dim({5})) {
+      ++biases;
+      for (const float x : as_vector(p.values())) CHECK(x == 0);
+    }
+  CHECK(biases >= 8);
+}
+
 TEST_CASE("tree LSTMs of sequences read a node, then its children, in one or both directions") {
   ParameterCollection pc;
   UnidirectionalTreeLSTMBuilder one(kLayers, kHidden, kHidden, pc);
