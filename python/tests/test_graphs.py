@@ -192,6 +192,14 @@ def test_after_an_error_the_graph_still_works():
     assert len(dy.cg()) == size and (x + 1).value() == [2, 3, 4]
 
 
+def test_a_thread_has_a_graph_from_the_first_question_on():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(dy.cg()))
+    thread.start()
+    thread.join()
+    assert type(found[0]) is type(dy.cg()) and found[0] is not dy.cg()
+
+
 def test_stale_expressions_are_refused_by_everything():
     x = dy.sum_elems(dy.inputVector([1, 2]))
     dy.renew_cg()

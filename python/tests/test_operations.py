@@ -217,7 +217,7 @@ def test_operations_on_sums_of_products():
         loss.backward()
         gradients[-1] += [p.grad_as_array() for p in (w, b, v, c0)]
     for x, y in zip(*gradients):
-        np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)  # also where nothing is optimized
 
 
 def test_a_sequence_as_one_node_is_its_steps():
