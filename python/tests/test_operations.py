@@ -228,7 +228,7 @@ def test_a_sequence_as_one_node_is_its_steps():
     xs = dy.inputTensor(np.arange(8).reshape(2, 4) / 8)
     for reverse in (False, True):
         for first in (None, (dy.inputVector([0.5, -1, 0]), dy.inputVector([1, 2, -1]))):
-            h, c = dy.lstm_sequence(b + wx * xs, wh, first, forget_bias=1, reverse=reverse)
+            h, c = dy.lstm_sequence(dy.affine_transform([b, wx, xs]), wh, first, forget_bias=1, reverse=reverse)
             state = first or (dy.zeros(3), dy.zeros(3))
             for t in reversed(range(4)) if reverse else range(4):
                 x = dy.pick(xs, t, 1)
