@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     emulation::idle() = true;
-    std::cout << "of an update    ms of the host   kernels   products     waits   ms of the "
+    std::cout << "of an update      ms of the host   kernels   products     waits   ms of the "
                  "device, at least\n"
               << std::fixed;
     for (const GpuTask& m : gpu_tasks()) {
@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
       const auto row = [&](const char* name, double seconds, double launches, double products,
                            double waits) {
         const double least = 1e-3 * (kLaunch * launches + kProduct * products + kWait * waits);
-        std::cout << std::left << std::setw(7) << m.name << std::setw(9) << name << std::right
+        std::cout << std::left << std::setw(9) << m.name << std::setw(9) << name << std::right
                   << std::setprecision(2) << std::setw(14) << 1e3 * seconds << std::setprecision(0)
                   << std::setw(10) << launches << std::setw(11) << products << std::setw(10)
                   << waits << std::setprecision(2) << std::setw(14) << least << '\n';
@@ -133,15 +133,15 @@ int main(int argc, char** argv) {
         device += row(kNames[p], per(s.seconds[p]), per(s.launches[p]), per(s.products[p]),
                       per(s.waits[p]));
       }
-      std::cout << std::left << std::setw(7) << m.name << std::setw(9) << "all" << std::right
+      std::cout << std::left << std::setw(9) << m.name << std::setw(9) << "all" << std::right
                 << std::setw(14) << 1e3 * host << std::setw(45) << device << '\n';
       if (threads > 1) {
         const double one = with_threads(m, updates, lanes, 1);
         const double several = with_threads(m, updates, lanes, threads);
-        std::cout << std::left << std::setw(7) << m.name << lanes << " lanes: " << one << " ms, "
+        std::cout << std::left << std::setw(9) << m.name << lanes << " lanes: " << one << " ms, "
                   << threads << " threads " << several << " ms, " << one / several << " times\n";
       }
-      std::cout << std::left << std::setw(7) << m.name << std::right << std::setprecision(0)
+      std::cout << std::left << std::setw(9) << m.name << std::right << std::setprecision(0)
                 << per(s.nodes) << " nodes, " << per(s.uploads) << " uploads of "
                 << per(s.uploaded) / 1024 << " KiB in all\n";
     }
