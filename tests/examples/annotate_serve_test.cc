@@ -51,6 +51,7 @@ TEST_CASE("annotate serve: UDPipe's REST interface") {
   const std::vector<std::pair<std::string, std::string>> results = {
       {cats + tokens, "Cats\ndo\nn't\nsleep\n.\n\n"},
       {cats + tokens + "&model=cats-ud", "Cats\ndo\nn't\nsleep\n.\n\n"},
+      {cats + tokens + "&model=none&model=cats-ud", "Cats\ndo\nn't\nsleep\n.\n\n"},
       {"data=Cats+sleep.%0ADogs+sleep.&tokenizer=presegmented&output=horizontal",
        "Cats sleep .\nDogs sleep .\n"},
       {"data=Cats.%0A%0ADogs.&tokenizer=presegmented;ranges&output=horizontal%3Dparagraphs",
