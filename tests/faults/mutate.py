@@ -208,12 +208,15 @@ class Trial:
             (self.copy / "examples").symlink_to(self.build.folder / "examples")
         return unit.run(10 + 10 * unit.seconds, environment={"PYTHONPATH": str(package)})
 
-    def run(self):
-        """(what became of it, what says so)"""
+    def run(self, most):
+        """(what became of it, what says so). Tests that would take more than `most` seconds in all are left out."""
         python = self.mutant.path.endswith(".py")
         mine = sum(unit.name.startswith(self.owner + "/") for unit in self.units)
+        begun = time.monotonic()
         try:
             for count, unit in enumerate(self.units, start=1):
+                if time.monotonic() - begun + unit.seconds > most:
+                    return SURVIVED, f"{len(self.units) - count + 1} files of tests were not run"
                 failure = self.try_package(unit) if python else self.try_program(unit)
                 if failure:
                     return CAUGHT, f"{unit.name}: {failure}"
@@ -287,6 +290,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/mutants")
     parser.add_argument("--as-built", action="store_true", help="take the build as it is, with what it has")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers, and measured tests, at once")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="of tests for a mutant, at most")
     parser.add_argument("--timeout", type=int, default=1800, help="seconds for a file of tests without faults")
     parser.add_argument("--report", action="store_true", help="print what there is, run nothing")
     options = parser.parse_args()
@@ -313,7 +317,7 @@ def main():
                 continue
             begun = time.monotonic()
             with tempfile.TemporaryDirectory(prefix="mutant-", dir=scratch) as place:
-                status, reason = Trial(mutant, build, programs, units, pathlib.Path(place)).run()
+                status, reason = Trial(mutant, build, programs, units, pathlib.Path(place)).run(options.seconds)
             counted += status in (CAUGHT, SURVIVED)
             seconds = round(time.monotonic() - begun, 1)
             entry = {"path": mutant.path, "number": mutant.number, "old": mutant.old, "new": mutant.new}
