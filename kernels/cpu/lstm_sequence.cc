@@ -31,7 +31,7 @@ struct LstmSequence {
     forget_bias = static_cast<T>(a.forget_bias);
     reverse = a.reverse;
     if (b.arity == 2) return;
-    h0 = b.in(kInitialOutput, i) + (b.dim(kInitialOutput, i).bd == 1 ? 0 : e * h);
+    h0 = b.ins[kInitialOutput * b.count + i] + (b.dim(kInitialOutput, i).bd == 1 ? 0 : e * h);
     c0 = b.in(kInitialCell, i) + (b.dim(kInitialCell, i).bd == 1 ? 0 : e * h);
   }
 
@@ -40,12 +40,11 @@ struct LstmSequence {
   T *y, *c, *t, *gates;
   T forget_bias;
   bool reverse;
-  const T *h0 = nullptr, *c0 = nullptr;  // null: zeros
+  T* h0 = nullptr;  // null: zeros, as c0
+  const T* c0 = nullptr;
 
   std::size_t column(std::size_t step) const { return reverse ? length - 1 - step : step; }
-  const T* output_before(std::size_t step) const {
-    return step > 0 ? y + column(step - 1) * h : h0;
-  }
+  T* output_before(std::size_t step) const { return step > 0 ? y + column(step - 1) * h : h0; }
 };
 
 /// A step, for cell_forward and cell_backward.
@@ -101,40 +100,16 @@ std::vector<SameMatrix> by_matrix(const Batch<T>& b, T* const* d_w) {
   return groups;
 }
 
-/// Columns of a product; all are added, or all are stored.
-class StepColumns {
- public:
-  static constexpr std::size_t kMost = 256;
-
-  explicit StepColumns(bool add) { std::fill_n(adds_, kMost, add); }
-  void push(const T* from, T* to) {
-    from_[count_] = from;
-    to_[count_++] = to;
-  }
-  /// Calls run(n, from, to, adds) if there are any.
-  template <class F>
-  void flush(F run) {
-    if (count_ > 0) run(count_, from_, to_, adds_);
-    count_ = 0;
-  }
-  bool full() const { return count_ == kMost; }
-
- private:
-  std::size_t count_ = 0;
-  const T* from_[kMost];
-  T* to_[kMost];
-  bool adds_[kMost];
-};
-
 template <class Products>
 void sequence_forward_by(const Products& by, const Batch<T>& b) {
   const std::size_t h = b.dim().rows();
   const std::vector<T> zeros(h, T(0));
-  StepColumns columns(true);
   for (const SameMatrix& g : by_matrix(b, nullptr)) {
     const ProductsWith<Products, T> products(by, b, kSequenceMatrix, g.first);
-    const auto multiply = [&](std::size_t n, const T* const* x, T* const* y, const bool* add) {
-      products.multiply(4 * h, h, n, g.w, x, y, add);
+    Columns<T> columns;
+    const auto multiply = [&](Columns<T>& c) {
+      if (c.count) products.multiply(4 * h, h, c.count, g.w, c.x, c.y, c.add);
+      c.count = 0;
     };
     std::size_t running = g.sequences.size();
     for (std::size_t step = 0; step < g.longest(); ++step) {
@@ -143,10 +118,10 @@ void sequence_forward_by(const Products& by, const Batch<T>& b) {
       for (const LstmSequence& s : now) {
         const std::size_t at = 4 * h * s.column(step);
         std::copy_n(s.sums + at, 4 * h, s.gates + at);
-        if (const T* const before = s.output_before(step)) columns.push(before, s.gates + at);
-        if (columns.full()) columns.flush(multiply);
+        if (T* const before = s.output_before(step))
+          columns.push(before, s.gates + at, true, multiply);
       }
-      columns.flush(multiply);
+      multiply(columns);
       for (const LstmSequence& s : now)
         cell_forward(LstmStep(s, step, zeros.data()), s.forget_bias, s.y + s.column(step) * h);
     }
@@ -247,19 +222,17 @@ void add_matrix_gradient(const Products& by, const GradientBatch<T>& b, const Sa
                          const SequenceGradients& gradients) {
   const std::size_t h = b.dim().rows();
   bool add = b.add(kSequenceMatrix, g.first);
-  StepColumns columns(false);
-  const auto multiply = [&](std::size_t n, const T* const* x, T* const* y, const bool*) {
-    by.multiply_outer(4 * h, h, n, add, g.d_w, static_cast<const T* const*>(y), x);
+  Columns<T> columns;
+  const auto multiply = [&](Columns<T>& c) {
+    by.multiply_outer(4 * h, h, c.count, add, g.d_w, c.y, c.x);
     add = true;
+    c.count = 0;
   };
   for (const LstmSequence& s : g.sequences)
     for (std::size_t step = 0; step < s.length; ++step)
-      if (const T* const before = s.output_before(step)) {
-        columns.push(before, gradients.d_sums(s, s.column(step)));
-        if (columns.full()) columns.flush(multiply);
-      }
-  columns.flush(multiply);
-  if (!add) std::fill_n(g.d_w, b.dim(kSequenceMatrix, g.first).size(), T(0));
+      if (T* const before = s.output_before(step))
+        columns.push(before, gradients.d_sums(s, s.column(step)), false, multiply);
+  if (columns.count || !add) multiply(columns);  // without columns it stores zeros
 }
 
 template <class Products>
@@ -267,11 +240,12 @@ void sequence_backward_by(const Products& by, const GradientBatch<T>& b) {
   const std::size_t h = b.dim().rows();
   SequenceGradients gradients(b);
   const std::vector<SameMatrix> groups = by_matrix(b, b.d_ins + kSequenceMatrix * b.count);
-  StepColumns columns(false);
   for (const SameMatrix& g : groups) {
     const ProductsWith<Products, T> products(by, b, kSequenceMatrix, g.first);
-    const auto multiply = [&](std::size_t n, const T* const* y, T* const* x, const bool* add) {
-      products.multiply_transposed(4 * h, h, n, g.w, y, x, add);
+    Columns<T> columns;
+    const auto multiply = [&](Columns<T>& c) {
+      if (c.count) products.multiply_transposed(4 * h, h, c.count, g.w, c.y, c.x, c.add);
+      c.count = 0;
     };
     std::size_t running = 0;
     for (std::size_t step = g.longest(); step-- > 0;) {
@@ -279,10 +253,10 @@ void sequence_backward_by(const Products& by, const GradientBatch<T>& b) {
       for (const LstmSequence& s : std::span(g.sequences.data(), running)) {
         gradients.run_step(s, step);
         if (s.output_before(step))
-          columns.push(gradients.d_sums(s, s.column(step)), gradients.d_output(s.node, s.element));
-        if (columns.full()) columns.flush(multiply);
+          columns.push(gradients.d_output(s.node, s.element), gradients.d_sums(s, s.column(step)),
+                       false, multiply);
       }
-      columns.flush(multiply);
+      multiply(columns);
     }
   }
   gradients.write_sums();

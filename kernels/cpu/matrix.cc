@@ -21,27 +21,11 @@ struct Shapes {
   std::size_t of_x(std::size_t e) const { return x_batch == 1 ? 0 : e * k * n; }
 };
 
-// Columns of several nodes, batched into one product.
-template <class T>
-struct Columns {
-  static constexpr std::size_t kMost = 256;
-
-  std::size_t count = 0;
-  T* x[kMost];
-  T* y[kMost];
-  bool add[kMost];
-
-  // Appends the columns of batch element e of one node.
-  template <class F>
-  void push(const Shapes& s, T* at_x, T* at_y, bool adds, F&& full) {
-    for (std::size_t c = 0; c < s.n; ++c) {
-      x[count] = at_x + c * s.k;
-      y[count] = at_y + c * s.m;
-      add[count] = adds;
-      if (++count == kMost) full(*this);
-    }
-  }
-};
+// Appends the columns of batch element e of one node.
+template <class T, class F>
+void push(Columns<T>& to, const Shapes& s, T* at_x, T* at_y, bool adds, F&& full) {
+  for (std::size_t c = 0; c < s.n; ++c) to.push(at_x + c * s.k, at_y + c * s.m, adds, full);
+}
 
 // Calls run(W, columns) once per run of nodes and batch elements that share W, or more often for
 // very many columns. Covers the first `elements` of nodes with `wanted(i)`.
@@ -60,7 +44,7 @@ void for_columns(const Shapes& s, std::size_t count, std::size_t elements, T* co
       const T* const here = w[i] + s.of_w(e);
       if (here != of) flush(columns);
       of = here;
-      columns.push(s, x[i] + s.of_x(e), y[i] + offset + e * s.m * s.n, add(i), flush);
+      push(columns, s, x[i] + s.of_x(e), y[i] + offset + e * s.m * s.n, add(i), flush);
     }
   }
   flush(columns);
@@ -92,8 +76,8 @@ void sum_outer(const Products& by, const GradientBatch<T>& b, const Shapes& s, s
   };
   for (std::size_t j = i; j < i + nodes; ++j)
     for (std::size_t f = e; f < e + elements; ++f)
-      columns.push(s, b.ins[x * b.count + j] + s.of_x(f), b.d_outs[j] + f * s.m * s.n, false,
-                   flush);
+      push(columns, s, b.ins[x * b.count + j] + s.of_x(f), b.d_outs[j] + f * s.m * s.n, false,
+           flush);
   if (columns.count || !add) flush(columns);
 }
 
@@ -123,7 +107,7 @@ void sum_transposed(const Products& by, const GradientBatch<T>& b, const Shapes&
     const std::size_t first = again(i) ? 0 : one_for_all ? 1 : s.batch;
     for (std::size_t e = first; e < s.batch; ++e) {
       Columns<T> columns;
-      columns.push(s, b.d_in(x, i) + s.of_x(e), b.d_outs[i] + e * s.m * s.n, true, [&](auto& c) {
+      push(columns, s, b.d_in(x, i) + s.of_x(e), b.d_outs[i] + e * s.m * s.n, true, [&](auto& c) {
         run(b.in(w, i) + s.of_w(e), c);
         c.count = 0;
       });

@@ -60,6 +60,26 @@ struct Bf16Products {
 };
 #endif
 
+/// Columns of several nodes, batched into one product.
+template <class T>
+struct Columns {
+  static constexpr std::size_t kMost = 256;
+
+  std::size_t count = 0;
+  T* x[kMost];
+  T* y[kMost];
+  bool add[kMost];
+
+  /// Calls full(*this), which must empty it, when there is no more room.
+  template <class F>
+  void push(T* at_x, T* at_y, bool adds, F&& full) {
+    x[count] = at_x;
+    y[count] = at_y;
+    add[count] = adds;
+    if (++count == kMost) full(*this);
+  }
+};
+
 /// Operand W of node i.
 template <class T>
 const Node& operand_of(const Batch<T>& b, std::size_t operand, std::size_t i) {

@@ -1,5 +1,6 @@
 // Chains whose transitions are so large that their sums would lose the digits of other scores.
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "dynet-like/dynet.h"
@@ -54,6 +55,23 @@ double sum_of(const std::vector<float>& v) {
 }
 
 }  // namespace
+
+TEST_CASE("large transitions into an impossible label leave the others' digits", "[cuda]") {
+  const auto marginals = [](float into_first) {
+    std::vector<float> transitions = waves(kTags * kTags, 1), scores = waves(kTags * kWords, 0);
+    for (unsigned i = 0; i < kTags; ++i) transitions[i] += into_first;
+    for (unsigned t = 1; t < kWords; ++t)
+      scores[t * kTags] = -std::numeric_limits<float>::infinity();
+    DeviceGraph g;
+    const auto of = [&](const Dim& d, const std::vector<float>& v) { return input(g, d, v); };
+    return as_vector(semi_crf_marginals(of({kTags, kWords}, scores),
+                                        of({kTags, kTags}, transitions),
+                                        of({kTags}, waves(kTags, 2)), of({kTags}, waves(kTags, 3)))
+                         .value());
+  };
+  const std::vector<float> plain = marginals(0), large = marginals(1e6f);
+  for (std::size_t i = 0; i < plain.size(); ++i) CHECK(large[i] == Approx(plain[i]).margin(1e-5));
+}
 
 TEST_CASE("chains with large transitions have the probabilities of the CPU", "[cuda]") {
   for (const int kind : {0, 1, 2})

@@ -265,6 +265,36 @@ TEST_CASE("int8: values that change are multiplied as floats") {
   CHECK(as_vector(five.W.values()) == as_vector(four->W.values()));
 }
 
+TEST_CASE("int8: a sequence has the same bits in any company") {
+  constexpr unsigned kSize = 16;
+  Draws draw;
+  ParameterCollection pc;
+  Parameter p = pc.add_parameters({4 * kSize, kSize});
+  std::vector<std::int8_t> quantized(4 * kSize * kSize);
+  for (auto& v : quantized) v = static_cast<std::int8_t>(static_cast<int>(draw.below(255)) - 127);
+  const std::vector<float> scales = draw.numbers(4 * kSize);
+  p.stored().set_int8(
+      std::make_unique<Int8Matrix>(4 * kSize, kSize, scales.data(), quantized.data()));
+  const std::vector<float> sums = draw.numbers(std::size_t{4 * kSize} * 5);
+  // A matrix in 8 bits, and its floats: alone, and one behind the other.
+  std::vector<std::vector<float>> alone;
+  for (const unsigned order : {0u, 1u, 2u, 3u}) {
+    ComputationGraph g;
+    const Expression x = input(g, {4 * kSize, 5}, sums), w = parameter(g, p);
+    const Expression floats = reshape(w, {4 * kSize, kSize});
+    const auto of = [&](const Expression& matrix) { return lstm_sequence(x, matrix).h; };
+    const Expression first = of(order % 2 == 0 ? w : floats);
+    if (order < 2) {
+      alone.push_back(as_vector(first.value()));
+      continue;
+    }
+    const Expression second = of(order % 2 == 0 ? floats : w);
+    CHECK(as_vector(second.value()) == alone[order % 2 == 0 ? 1 : 0]);
+    CHECK(as_vector(first.value()) == alone[order % 2]);
+  }
+  CHECK(alone[0] != alone[1]);
+}
+
 TEST_CASE("int8: files are a quarter as large, and known to the tools") {
   const TemporaryFolder folder;
   {
