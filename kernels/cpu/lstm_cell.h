@@ -14,7 +14,7 @@ namespace dynet::cpu::DYNET_ISA {
 /// Stores or adds f(of) for n elements, where of(p) loads the vector at p. Vectorized explicitly,
 /// since GCC's rounding in a plain loop depends on alignment.
 template <class F>
-void write(bool add, T* to, std::size_t n, F f) {
+[[gnu::always_inline]] inline void write(bool add, T* to, std::size_t n, F f) {
   each_vector<T>(n, [=](std::size_t at, auto part) {
     put(add, to + at, f([=](const T* p) { return Lanes<T>::load(p + at, part); }), part);
   });
@@ -33,7 +33,7 @@ void update_cell(std::size_t n, const T* i, const T* g, const T* f, const T* bef
 /// previous cells, memory for `c`, for `t` = tanh(c) and for each gate(j), and the addresses of the
 /// sum(j) of the gates and of the cells previous(k). A sum may lie where its gate will.
 template <class Cell>
-void cell_forward(const Cell& s, T forget_bias, T* y) {
+[[gnu::always_inline]] inline void cell_forward(const Cell& s, T forget_bias, T* y) {
   const std::size_t output = 1 + s.children, content = 2 + s.children;
   for (std::size_t j = 0; j < content; ++j) {
     const T bias = j > 0 && j < output ? forget_bias : T(0);
@@ -57,7 +57,8 @@ void cell_forward(const Cell& s, T forget_bias, T* y) {
 /// Gradients of a cell from those of h and c, of which one may be null. of_cell(k) and of_sum(j)
 /// are the targets of the previous cells and of the sums; the target of a cell may be `dc`.
 template <class Cell, class OfCell, class OfSum>
-void cell_backward(const Cell& s, const T* dh, const T* dc, OfCell of_cell, OfSum of_sum) {
+[[gnu::always_inline]] inline void cell_backward(const Cell& s, const T* dh, const T* dc,
+                                                 OfCell of_cell, OfSum of_sum) {
   constexpr std::size_t kPart = 512;
   const std::size_t output = 1 + s.children, content = 2 + s.children;
   T d[kPart];  // the gradient of c: that of its users, and through h = o t
