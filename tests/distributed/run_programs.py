@@ -4,6 +4,7 @@ and threads, under every MPI that is installed, with messages that are late, wit
 with another number of processes, after it has ended or was killed."""
 
 import argparse
+import concurrent.futures
 import hashlib
 import os
 import pathlib
@@ -183,23 +184,28 @@ def check_differences(runs):
     for model in ("begun", "RESUMED"):
         runs.train(1, model, 1, "--batch", "20", "--epochs", "1" if model == "begun" else "2")
     program = [runs.binary, *map(str, runs.program.arguments), "--batch", "20", "--parts", "32", "--epochs", "2"]
-    for option, value, expected in DIFFERENT:
-        model = folder / ("begun" if value == "RESUMED" else "different")
+    before = {file: file.read_bytes() for file in folder.iterdir()}
+
+    def run(number, option, value):
+        model = folder / ("begun" if value == "RESUMED" else f"different{number}")
         first = [*program, "--model", str(model), *(["--resume"] if value == "RESUMED" else [])]
         second = list(first)
         if option in second:
             del second[second.index(option) : second.index(option) + 2]
         if value is not None:
             second += [option, str(folder / value) if (folder / value).exists() else value]
-        before = {file: file.read_bytes() for file in folder.iterdir()}
-        done = subprocess.run([*runs.mpi.start(1), *first, ":", "-n", "1", *second], capture_output=True, text=True,
-                              env=ENVIRONMENT, timeout=60)
+        return subprocess.run([*runs.mpi.start(1), *first, ":", "-n", "1", *second], capture_output=True, text=True,
+                              env=ENVIRONMENT, timeout=120)
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:  # mpiexec waits for most of its time
+        all_done = list(pool.map(lambda k: run(k, *DIFFERENT[k][:2]), range(len(DIFFERENT))))
+    for (option, value, expected), done in zip(DIFFERENT, all_done):
         said = done.stdout + done.stderr
         print(f"{option} {value}: {next((line for line in said.splitlines() if 'rank 1' in line), said)}")
         if done.returncode == 0 or expected not in said:
             runs.problems.append(f"{option} {value} on one process, status {done.returncode}: {said}")
-        if before != {file: file.read_bytes() for file in folder.iterdir()}:
-            runs.problems.append(f"{option} {value} on one process: a file was written")
+    if before != {file: file.read_bytes() for file in folder.iterdir()}:
+        runs.problems.append("a run that refused to train wrote a file")
 
 
 def check_kills(all_runs, kills):
