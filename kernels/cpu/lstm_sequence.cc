@@ -47,26 +47,32 @@ struct LstmSequence {
   T* output_before(std::size_t step) const { return step > 0 ? y + column(step - 1) * h : h0; }
 };
 
-/// A step, for cell_forward and cell_backward.
-struct LstmStep {
-  static constexpr std::size_t children = 1;
-
+/// The cell of a step.
+class LstmStep {
+ public:
   LstmStep(const LstmSequence& s, std::size_t step, const T* zeros)
-      : h(s.h),
-        c(s.c + s.column(step) * h),
-        t(s.t + s.column(step) * h),
-        gates(s.gates + s.column(step) * 4 * h),
-        before(step > 0 ? s.c + s.column(step - 1) * h
-               : s.c0   ? s.c0
-                        : zeros) {}
+      : before_{step > 0 ? s.c + s.column(step - 1) * s.h
+                : s.c0   ? s.c0
+                         : zeros},
+        gates_(s.gates + s.column(step) * 4 * s.h),
+        sums_{gates_, gates_ + s.h, gates_ + 2 * s.h, gates_ + 3 * s.h},
+        cell_{s.h,
+              1,
+              before_,
+              sums_,
+              gates_,
+              s.c + s.column(step) * s.h,
+              s.t + s.column(step) * s.h} {}
+  LstmStep(const LstmStep&) = delete;
+  LstmStep& operator=(const LstmStep&) = delete;
 
-  std::size_t h;
-  T *c, *t, *gates;
-  const T* before;
+  const LstmCell<T>& cell() const { return cell_; }
 
-  T* gate(std::size_t j) const { return gates + j * h; }
-  const T* sum(std::size_t j) const { return gate(j); }
-  const T* previous(std::size_t) const { return before; }
+ private:
+  const T* before_[1];
+  T* gates_;
+  const T* sums_[4];
+  LstmCell<T> cell_;
 };
 
 /// Sequences of nodes with one matrix, of one kind, and with one target of its gradient, the
@@ -123,7 +129,8 @@ void sequence_forward_by(const Products& by, const Batch<T>& b) {
       }
       multiply(columns);
       for (const LstmSequence& s : now)
-        cell_forward(LstmStep(s, step, zeros.data()), s.forget_bias, s.y + s.column(step) * h);
+        cell_forward(LstmStep(s, step, zeros.data()).cell(), s.forget_bias,
+                     s.y + s.column(step) * h);
     }
   }
 }
@@ -158,25 +165,19 @@ class SequenceGradients {
   /// Computes the gradients of a step's sums, and of the cell before it.
   void run_step(const LstmSequence& s, std::size_t step) {
     const std::size_t column = s.column(step), at = (s.element * s.length + column) * h_;
+    // With those of the step behind it.
     const bool last = step + 1 == s.length;
-    // The gradient of a result, with that of the next step.
-    const auto total = [&](T* carried, const T* own) -> const T* {
-      if (last) return own ? own + at : nullptr;
-      if (own) array(carried, h_) += array(own + at, h_);
-      return carried;
-    };
-    T* const d_cell = this->d_cell(s.node, s.element);
-    const T* const dh = total(d_output(s.node, s.element), b_.d_outs[s.node]);
-    const T* const dc = total(d_cell, b_.d_seconds[s.node]);
+    const auto own = [=](const T* d) { return d ? d + at : nullptr; };
+    T *const d_output = this->d_output(s.node, s.element), *const d_cell =
+                                                               this->d_cell(s.node, s.element);
     T* const to = d_sums(s, column);
-    cell_backward(
-        LstmStep(s, step, zeros_.data()), dh, dc,
-        [=](std::size_t) {
-          return Target{d_cell, false};
-        },
-        [=, h = h_](std::size_t j) {
-          return Target{to + j * h, false};
-        });
+    const Target<T> of_cell{d_cell, false},
+        of_sums[] = {{to, false}, {to + h_, false}, {to + 2 * h_, false}, {to + 3 * h_, false}};
+    cell_backward(LstmStep(s, step, zeros_.data()).cell(),
+                  {{last ? nullptr : d_output, own(b_.d_outs[s.node])},
+                   {last ? nullptr : d_cell, own(b_.d_seconds[s.node])},
+                   &of_cell,
+                   of_sums});
   }
 
   /// Writes the gradients of the sums where they are not yet.
