@@ -57,8 +57,9 @@ void BackwardPass<T>::run_steps(NodeId loss) {
     if (node.arity == 0 && kind != Kind::lookup) continue;  // a leaf: no operands
     run_step(step, r_.memory[s], ids);
     if (kind == Kind::lookup) scatter_step(step, r_.memory[s]);
-    if (node.form->batch.value.has_products()) record_uses(s);
-    if (!keeps_all_ && !step.accumulates) release_step(s);
+    const std::uint32_t uses = node.form->batch.value.has_products() ? record_uses(s) : 0;
+    if (!keeps_all_) count_readers(s, uses);
+    if (uses > 0) flush_full(s);
   }
 }
 
@@ -76,21 +77,22 @@ void BackwardPass<T>::prepare(NodeId size) {
     const Node& n = graph_.nodes[id];
     const bool needs = n.needs_gradient();
     gradient_[id] = {.memory = nullptr,
-                     .second = nullptr,
-                     .state = full_ || needs ? Gradient::unwritten : Gradient::none,
-                     .in_buffer = needs && !repeating_ && n.form->kind == Kind::parameter,
-                     .columns = 0,
-                     .second_written = false,
-                     .last_use = kNoUse,
                      .batch = 0,
+                     .state = full_ || needs ? Gradient::unwritten : Gradient::none,
+                     .second_written = false,
+                     .in_buffer = needs && !repeating_ && n.form->kind == Kind::parameter,
                      .readers = 1};
   }
+  seconds_.clear();
+  seconds_.resize(size, nullptr);
+  pending_.clear();
+  pending_.resize(size, {kNoUse, 0});
   if (keeps_all_) try {
       lay_out(size);
     } catch (const OutOfMemoryError&) {
       if (full_ || repeating_) throw;
       keeps_all_ = false;  // a device only prefers them side by side
-      for (NodeId id = 0; id < size; ++id) gradient_[id].memory = gradient_[id].second = nullptr;
+      for (NodeId id = 0; id < size; ++id) gradient_[id].memory = seconds_[id] = nullptr;
       for (const auto& c : devices_.contexts()) c->gradients.release();
     }
   scratch_.batch = 0;
@@ -117,7 +119,7 @@ void BackwardPass<T>::lay_out(NodeId size) {
       gradient_[id].memory = block(id) + layout_.offset[id];
   for (NodeId id = 0; id < layout_.second.size(); ++id)
     if (layout_.second[id] != GradientLayout::kNoMemory)
-      gradient_[id].second = block(id) + layout_.second[id];
+      seconds_[id] = block(id) + layout_.second[id];
   if (!layout_.sums.empty()) sums_.resize_uninitialized(size);
   for (NodeId id = 0; id < layout_.sums.size(); ++id)
     if (layout_.sums[id] != GradientLayout::kNoMemory) sums_[id] = block(id) + layout_.sums[id];
@@ -134,33 +136,41 @@ Slot<T> BackwardPass<T>::buffer_slot(NodeId id) {
   return slot;
 }
 
-// Counts one reader less; after the last one the memory is freed.
+// Counts one reader less of each of these nodes, which have one form and one shape unless its
+// batches are ragged; after the last one the memory is freed.
 template <class T>
-void BackwardPass<T>::release_gradient(NodeId id, PiecesFor& pieces) {
-  Gradient& g = gradient_[id];
-  if (--g.readers > 0 || g.in_buffer) return;
-  if (g.memory) pieces().give_back(std::exchange(g.memory, nullptr));
-  if (g.second) pieces().give_back(std::exchange(g.second, nullptr));
-  if (const Node& n = graph_.nodes[id]; n.form->sums) [[unlikely]]
-    devices_.of(id).pool.of(n.form->sums(graph_, n)).give_back(sums_[id]);
+void BackwardPass<T>::release_gradients(std::span<const NodeId> ids) {
+  const Node& first = graph_.nodes[ids[0]];
+  const OpForm& form = *first.form;
+  const bool ragged = form.batch.value.ragged.in_value();
+  PiecesFor pieces{devices_, ids[0]};
+  for (const NodeId id : ids) {
+    Gradient& g = gradient_[id];
+    if (!is_live(id) || --g.readers > 0 || g.in_buffer) continue;
+    if (ragged) pieces.of(id);
+    if (g.memory) pieces().give_back(std::exchange(g.memory, nullptr));
+    if (form.second_result && seconds_[id])
+      pieces().give_back(std::exchange(seconds_[id], nullptr));
+    if (form.sums) devices_.of(id).pool.of(form.sums(graph_, first)).give_back(sums_[id]);
+  }
 }
 
-// Releases the gradients of a step. On a device, which may fuse consecutive steps, those of a step
-// kLate steps earlier.
+// Counts the readers of a step's gradients: `uses` pending ones more, and one less that is the step
+// itself. Nodes of a step that accumulates will be read by another step. A device may fuse
+// consecutive steps: there the step has read them kLate steps later.
 template <class T>
-void BackwardPass<T>::release_step(std::uint32_t at) {
-  if (backend(r_.ids(at)[0]).on_device()) {
-    std::uint32_t& slot = late_[late_steps_++ % kLate];
-    std::swap(at, slot);
-    if (late_steps_ <= kLate) return;
-  }
+void BackwardPass<T>::count_readers(std::uint32_t at, std::uint32_t uses) {
   const NodeId* const ids = r_.ids(at);
-  const bool ragged = graph_.nodes[ids[0]].form->batch.value.ragged.in_value();
-  PiecesFor pieces{devices_, ids[0]};
-  for (std::uint32_t i = 0; i < r_.steps[at].count; ++i) {
-    if (ragged) pieces.of(ids[i]);
-    if (is_live(ids[i])) release_gradient(ids[i], pieces);
-  }
+  const Step& step = r_.steps[at];
+  const bool late = backend(ids[0]).on_device(), has_read = !late && !step.accumulates;
+  if (uses == 0 && has_read) release_gradients({ids, step.count});
+  if (const std::uint32_t more = uses - std::min<std::uint32_t>(uses, has_read); more > 0)
+    for (std::uint32_t i = 0; i < step.count; ++i)
+      if (is_live(ids[i])) gradient_[ids[i]].readers += more;
+  if (!late || step.accumulates) return;
+  std::uint32_t& slot = late_[late_steps_++ % kLate];
+  std::swap(at, slot);
+  if (late_steps_ > kLate) release_gradients({r_.ids(at), r_.steps[at].count});
 }
 
 // The nodes of a step that the loss depends on. The caller fills in the gradients of operands.
@@ -176,7 +186,7 @@ GradientBatch<T> BackwardPass<T>::live_batch(const BatchPointers<T>& m, const No
     for (std::size_t i = 0; i < all; ++i) {
       if (!is_live(ids[i])) continue;
       const Gradient& g = gradient_[ids[i]];
-      d_seconds[count] = g.second_written ? g.second : nullptr;
+      d_seconds[count] = g.second_written ? seconds_[ids[i]] : nullptr;
       d_outs[count++] = g.state == Gradient::written ? g.memory : nullptr;
     }
   } else {
@@ -395,9 +405,9 @@ T* BackwardPass<T>::gradient(NodeId id, std::uint32_t result) {
                               : "gradient: no backward pass has covered this expression");
   if (replayed_) restore_states();
   const auto is_written = [&] {
-    return result ? gradient_[id].second_written : gradient_[id].state == Gradient::written;
+    return result ? bool{gradient_[id].second_written} : gradient_[id].state == Gradient::written;
   };
-  const auto memory = [&]() -> T*& { return result ? gradient_[id].second : gradient_[id].memory; };
+  const auto memory = [&]() -> T*& { return result ? seconds_[id] : gradient_[id].memory; };
   if (incomplete_ || (is_written() && !memory())) repeat();
   if (!is_written()) {
     const std::size_t n = graph_.nodes[id].dim.size();
@@ -459,6 +469,8 @@ template <class T>
 void BackwardPass<T>::release() {
   clear();
   gradient_ = {};
+  seconds_ = {};
+  pending_ = {};
   layout_ = {};
   wanted_ = {};
   blocks_ = {};

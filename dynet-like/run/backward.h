@@ -38,20 +38,23 @@ class BackwardPass {
   void release();
 
  private:
-  /// The gradient of a node, and of its second result if it has two.
+  /// The gradient of a node. Half of a step's time outside of kernels goes into reading these, so
+  /// they are small.
   struct Gradient {
-    enum State : std::uint8_t { none, unwritten, written };
-    T* memory;  // null until allocated; a parameter's once it was looked up
-    T* second;  // null until allocated
-    State state;
-    bool in_buffer;                    // of a parameter
-    std::uint16_t columns : 15;        // of its pending uses, at most kEnoughColumns
-    std::uint16_t second_written : 1;  // whether the gradient of the second result is
-    std::uint32_t last_use;            // the latest pending use, see Use
-    std::uint32_t batch;               // number of the last batch of products that wrote it
-    std::uint32_t readers;             // steps and pending uses that will read it
+    enum State : std::uint32_t { none, unwritten, written };
+    T* memory;            // null until allocated; a parameter's once it was looked up
+    std::uint32_t batch;  // number of the last batch of products that wrote it
+    State state : 2;
+    bool second_written : 1;     // whether the gradient of the second result is
+    bool in_buffer : 1;          // of a parameter
+    std::uint32_t readers : 28;  // steps and pending uses that will read it
   };
-  static_assert(sizeof(Gradient) == 16 + 2 * sizeof(void*));
+  static_assert(sizeof(Gradient) <= 16);
+  /// Pending uses of a node.
+  struct Pending {
+    std::uint32_t last;     // the latest one, see Use
+    std::uint32_t columns;  // of all, at most kEnoughColumns
+  };
 
   /// A pending use of a shared operand of products. The gradient of the operand is computed once,
   /// over all its uses, when backward reaches the operand. The uses of a node are a linked list.
@@ -120,8 +123,9 @@ class BackwardPass {
   void receive_gradients(Backend<T>& from, const GradientBatch<T>& b, NodeId operand,
                          T* const* d_ins);
   T* const* sums_of(const Step& step, const GradientBatch<T>& b);
-  void record_uses(std::uint32_t step);
+  std::uint32_t record_uses(std::uint32_t step);
   void record_use(NodeId shared, const Use& use, std::size_t columns);
+  void flush_full(std::uint32_t step);
   void flush_shared(std::span<const NodeId> shared);
   void sum_range(std::span<UseRange> uses);
   UseRange range_of(NodeId shared, std::uint32_t first) const;
@@ -131,8 +135,8 @@ class BackwardPass {
   std::size_t gather_live(std::span<UseRange> uses);
   void scatter_step(const Step& step, const BatchPointers<T>& m);
   void scatter_rows(std::size_t count, const NodeId* ids, T* const* gradients, T* const* rows);
-  void release_gradient(NodeId id, PiecesFor& pieces);
-  void release_step(std::uint32_t step);
+  void release_gradients(std::span<const NodeId> ids);
+  void count_readers(std::uint32_t step, std::uint32_t uses);
   void repeat();
   Slot<T> buffer_slot(NodeId id);
   Slot<T> slot(NodeId id, PiecesFor& pieces) {
@@ -146,10 +150,11 @@ class BackwardPass {
   }
   Slot<T> second_slot(NodeId id, PiecesFor& pieces) {
     Gradient& g = gradient_[id];
-    if (g.second_written) return {g.second, true};
+    T*& memory = seconds_[id];
+    if (g.second_written) return {memory, true};
     g.second_written = true;
-    if (!g.second) g.second = pieces().take();
-    return {g.second, false};
+    if (!memory) memory = pieces().take();
+    return {memory, false};
   }
 
   const GraphStore& graph_;
@@ -170,6 +175,8 @@ class BackwardPass {
   const CapturedGradients<T>* replayed_ =
       nullptr;                    // the last pass was its replay; states are not restored yet
   PodVector<Gradient> gradient_;  // by node
+  PodVector<T*> seconds_;         // by node: gradient of its second result, null until allocated
+  PodVector<Pending> pending_;    // by node
   PodVector<T*> sums_;            // by node: gradient of its sum of products (OpForm::sums)
   GradientLayout layout_;
   std::unique_ptr<PlanVerifier> verifier_ = PlanVerifier::if_asked_for();

@@ -77,8 +77,8 @@ void BackwardPass<T>::capture(NodeId loss, CapturedGradients<T>& to) {
   to.generation = here.gradients.generation();
   to.end = here.gradients.mark();
   for (NodeId id = 0; id <= loss; ++id)
-    to.states.push_back(static_cast<std::uint8_t>(gradient_[id].state |
-                                                  gradient_[id].second_written * kSecondWritten));
+    to.states.push_back(static_cast<std::uint8_t>(
+        gradient_[id].state | (gradient_[id].second_written ? kSecondWritten : 0)));
   // A loss alone has no calls; every slot must have been written by a captured call.
   to.complete = !to.calls.empty() && std::all_of(to.slots.begin(), to.slots.end(),
                                                  [](const auto& slot) { return slot.write; });
@@ -120,14 +120,13 @@ void BackwardPass<T>::restore_states() {
   for (NodeId id = 0; id < covered_; ++id)
     gradient_[id] = {
         .memory = nullptr,
-        .second = nullptr,
-        .state = static_cast<typename Gradient::State>(replayed_->states[id] % kSecondWritten),
-        .in_buffer = false,
-        .columns = 0,
-        .second_written = replayed_->states[id] >= kSecondWritten,
-        .last_use = kNoUse,
         .batch = 0,
+        .state = static_cast<typename Gradient::State>(replayed_->states[id] % kSecondWritten),
+        .second_written = replayed_->states[id] >= kSecondWritten,
+        .in_buffer = false,
         .readers = 0};
+  seconds_.clear();
+  seconds_.resize(covered_, nullptr);
   for (const auto& slot : replayed_->slots) gradient_[slot.node].memory = slot.gradient;
   replayed_ = nullptr;
 }

@@ -13,15 +13,16 @@ constexpr std::size_t kEnoughColumns = 256;
 
 }  // namespace
 
+// Returns the number of uses that will read the gradients of all live nodes of the step.
 template <class T>
-void BackwardPass<T>::record_uses(std::uint32_t at) {
+std::uint32_t BackwardPass<T>::record_uses(std::uint32_t at) {
   const Step& step = r_.steps[at];
   const BatchPointers<T>& m = r_.memory[at];
   const NodeId* const ids = r_.ids(at);
   const Node& node = graph_.nodes[ids[0]];
   const BatchRule& rule = node.form->batch.value;
   const auto live = std::count_if(ids, ids + step.count, [&](NodeId id) { return is_live(id); });
-  if (live == 0) return;
+  if (live == 0) return 0;
   const bool all_live = static_cast<std::uint32_t>(live) == step.count;
   const std::size_t columns = node.dim.cols() * node.dim.bd;
   const NodeId* const matrices = m.args;
@@ -33,7 +34,7 @@ void BackwardPass<T>::record_uses(std::uint32_t at) {
       record_use(matrices[i], {at, 0, kNoUse, i, true}, columns);
       ++gradient_[ids[i]].readers;
     }
-    return;
+    return 0;
   }
   std::uint32_t uses = 0;
   for (std::uint32_t k = 0; k < m.arity; ++k) {
@@ -44,24 +45,30 @@ void BackwardPass<T>::record_uses(std::uint32_t at) {
                static_cast<std::size_t>(live) * columns);
     ++uses;
   }
-  for (std::uint32_t i = 0; i < step.count; ++i)
-    if (is_live(ids[i])) gradient_[ids[i]].readers += uses;
-  for (std::uint32_t k = 0; uses > 0 && k < m.arity; ++k)
-    if (const NodeId shared = m.args[k * step.count]; rule.shares(k) &&
-                                                      gradient_[shared].columns >= kEnoughColumns &&
-                                                      !backend(ids[0]).on_device())
-      flush_shared({&shared, 1});
+  return uses;
 }
 
 template <class T>
 void BackwardPass<T>::record_use(NodeId shared, const Use& use, std::size_t columns) {
-  Gradient& g = gradient_[shared];
-  computed_wait_ += g.last_use == kNoUse && !g.in_buffer;
+  Pending& p = pending_[shared];
+  computed_wait_ += p.last == kNoUse && !gradient_[shared].in_buffer;
   uses_.push_back(use);
-  uses_.back().next = g.last_use;
-  g.last_use = static_cast<std::uint32_t>(uses_.size() - 1);
-  g.columns = static_cast<std::uint16_t>(
-      std::min(g.columns + std::min(columns, kEnoughColumns), kEnoughColumns));
+  uses_.back().next = p.last;
+  p.last = static_cast<std::uint32_t>(uses_.size() - 1);
+  p.columns = static_cast<std::uint32_t>(
+      std::min(p.columns + std::min(columns, kEnoughColumns), kEnoughColumns));
+}
+
+// Sums the pending uses of the operands that a step's products share if there are enough.
+template <class T>
+void BackwardPass<T>::flush_full(std::uint32_t at) {
+  const BatchPointers<T>& m = r_.memory[at];
+  const Node& node = graph_.nodes[r_.ids(at)[0]];
+  if (backend(r_.ids(at)[0]).on_device()) return;
+  for (std::uint32_t k = 0; k < m.arity; ++k)
+    if (const NodeId shared = m.args[k * m.count];
+        node.form->batch.value.shares(k) && pending_[shared].columns >= kEnoughColumns)
+      flush_shared({&shared, 1});
 }
 
 // Computes the gradients of shared operands. One kernel call sums all uses with equal form and
@@ -70,11 +77,10 @@ template <class T>
 void BackwardPass<T>::flush_shared(std::span<const NodeId> shared) {
   ranges_.clear();
   for (const NodeId id : shared) {
-    if (id >= gradient_.size() || gradient_[id].last_use == kNoUse) continue;
-    ranges_.push_back(range_of(id, gradient_[id].last_use));
+    if (id >= pending_.size() || pending_[id].last == kNoUse) continue;
+    ranges_.push_back(range_of(id, pending_[id].last));
     computed_wait_ -= !gradient_[id].in_buffer;
-    gradient_[id].last_use = kNoUse;
-    gradient_[id].columns = 0;
+    pending_[id] = {kNoUse, 0};
   }
   for (std::size_t at = 0; at < ranges_.size();) {
     const UseRange& first = ranges_[at];
@@ -224,12 +230,13 @@ void BackwardPass<T>::sum_range(std::span<UseRange> uses) {
     for (std::size_t k = 0, first = 0; k < uses.size(); first += uses[k++].count)
       check_gradient(graph_, devices_, live[first], handed.d_ins[first], uses[k].shared);
   if (keeps_all_) return;
-  PiecesFor pieces{devices_, live[0]};
-  for (const NodeId id : live) release_gradient(id, pieces);
+  release_gradients({live.data(), live.size()});
 }
 
-template void BackwardPass<float>::record_uses(std::uint32_t);
-template void BackwardPass<double>::record_uses(std::uint32_t);
+template std::uint32_t BackwardPass<float>::record_uses(std::uint32_t);
+template std::uint32_t BackwardPass<double>::record_uses(std::uint32_t);
+template void BackwardPass<float>::flush_full(std::uint32_t);
+template void BackwardPass<double>::flush_full(std::uint32_t);
 template void BackwardPass<float>::flush_shared(std::span<const NodeId>);
 template void BackwardPass<double>::flush_shared(std::span<const NodeId>);
 
