@@ -204,6 +204,15 @@ struct BatchRule {
     return {true, attribute_bytes, nullptr, first_pair};
   }
 
+  /// Like `products`, with x of any number of columns.
+  static constexpr BatchRule products_of_columns(std::size_t first_pair) {
+    BatchRule rule = products(first_pair);
+    rule.ragged.cols = Ragged::kValue;
+    for (std::size_t k = first_pair + 1; Ragged::operand(k) != 0; k += 2)
+      rule.ragged.cols |= Ragged::operand(k);
+    return rule;
+  }
+
   /// Whether this is a sum of products.
   constexpr bool has_products() const { return first_pair != kNone; }
   /// Whether operand k must be one node for the whole batch, unless nodes have kOwnMatrix.

@@ -1,5 +1,6 @@
 #include "dynet-like/ops/matrix.h"
 
+#include "dynet-like/graph/graph_state.h"
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
 #include "kernels/cpu/broadcast.h"
@@ -10,23 +11,32 @@
 namespace dynet {
 namespace {
 
-const OpForm kMatmul{.name = "operator*",
-                     .shape = [](const Operands& x) { return shape::matmul(x[0], x[1]); },
-                     .batch = BatchRule::products(0),
-                     .reads = Reads::inputs,
-                     .aux = no_aux,
-                     .forward = DYNET_FORWARD(cpu::affine_forward),
-                     .backward = DYNET_BACKWARD(cpu::affine_backward),
-                     .cuda = CudaRule::by(&cuda::kAffine)};
-
-const OpForm kAffine{.name = "affine_transform",
-                     .shape = [](const Operands& x) { return shape::affine(x.dims); },
-                     .batch = BatchRule::products(1),
-                     .reads = Reads::inputs,
-                     .aux = no_aux,
-                     .forward = DYNET_FORWARD(cpu::affine_forward),
-                     .backward = DYNET_BACKWARD(cpu::affine_backward),
-                     .cuda = CudaRule::by(&cuda::kAffine)};
+constexpr OpForm matmul(const BatchRule& batch) {
+  return {.name = "operator*",
+          .shape = [](const Operands& x) { return shape::matmul(x[0], x[1]); },
+          .batch = batch,
+          .reads = Reads::inputs,
+          .aux = no_aux,
+          .forward = DYNET_FORWARD(cpu::affine_forward),
+          .backward = DYNET_BACKWARD(cpu::affine_backward),
+          .cuda = CudaRule::by(&cuda::kAffine)};
+}
+constexpr OpForm affine(const BatchRule& batch) {
+  return {.name = "affine_transform",
+          .shape = [](const Operands& x) { return shape::affine(x.dims); },
+          .batch = batch,
+          .reads = Reads::inputs,
+          .aux = no_aux,
+          .forward = DYNET_FORWARD(cpu::affine_forward),
+          .backward = DYNET_BACKWARD(cpu::affine_backward),
+          .cuda = CudaRule::by(&cuda::kAffine)};
+}
+// Products with matrices x run together whatever their columns, if they are on the CPU: sizes that
+// may differ would cost vectors time, and the CUDA kernels take equal ones.
+const OpForm kMatmul = matmul(BatchRule::products(0)),
+             kMatmulOfColumns = matmul(BatchRule::products_of_columns(0)),
+             kAffine = affine(BatchRule::products(1)),
+             kAffineOfColumns = affine(BatchRule::products_of_columns(1));
 
 const OpForm kColwiseAdd{.name = "colwise_add",
                          .shape = [](const Operands& x) { return shape::colwise_add(x[0], x[1]); },
@@ -55,6 +65,16 @@ const OpForm kSquaredDistance =
 const OpForm kBinaryLogLoss =
     pairwise<cpu::BinaryLogLoss>("binary_log_loss", &cuda::kBinaryLogLoss);
 
+bool has_columns(const Expression& x) {
+  if (x.is_stale()) return false;  // which add_node reports
+  const Node& n = x.state->store.nodes[x.i];
+  return n.dim.cols() > 1 && !(n.flags & Node::kOnDevice);
+}
+
+Expression add_affine(std::span<const Expression> xs, SourceLocation at) {
+  return add_node(xs.size() > 2 && has_columns(xs[2]) ? kAffineOfColumns : kAffine, xs, {}, at);
+}
+
 Expression apply(const OpForm& form, const Expression& x, const Expression& y, Attributes attr,
                  SourceLocation at) {
   return add_node(form, x, y, attr, at);
@@ -63,20 +83,20 @@ Expression apply(const OpForm& form, const Expression& x, const Expression& y, A
 }  // namespace
 
 OpFamily matrix_ops() {
-  static constexpr const OpForm* kAll[] = {&kMatmul,       &kAffine,         &kColwiseAdd,
-                                           &kDotProduct,   &kTraceOfProduct, &kSquaredDistance,
-                                           &kBinaryLogLoss};
+  static constexpr const OpForm* kAll[] = {&kMatmul,          &kMatmulOfColumns, &kAffine,
+                                           &kAffineOfColumns, &kColwiseAdd,      &kDotProduct,
+                                           &kTraceOfProduct,  &kSquaredDistance, &kBinaryLogLoss};
   return kAll;
 }
 
 Expression operator*(LocatedExpression x, const Expression& y) {
-  return apply(kMatmul, x.x, y, {}, x.at);
+  return apply(has_columns(y) ? kMatmulOfColumns : kMatmul, x.x, y, {}, x.at);
 }
 Expression affine_transform(std::initializer_list<Expression> xs, SourceLocation at) {
-  return add_node(kAffine, {xs.begin(), xs.size()}, {}, at);
+  return add_affine({xs.begin(), xs.size()}, at);
 }
 Expression affine_transform(const std::vector<Expression>& xs, SourceLocation at) {
-  return add_node(kAffine, xs, {}, at);
+  return add_affine(xs, at);
 }
 Expression colwise_add(const Expression& x, const Expression& bias, SourceLocation at) {
   return apply(kColwiseAdd, x, bias, SumAttr{1.0}, at);

@@ -24,25 +24,31 @@ std::uint32_t BackwardPass<T>::record_uses(std::uint32_t at) {
   const auto live = std::count_if(ids, ids + step.count, [&](NodeId id) { return is_live(id); });
   if (live == 0) return 0;
   const bool all_live = static_cast<std::uint32_t>(live) == step.count;
-  const std::size_t columns = node.dim.cols() * node.dim.bd;
+  const bool ragged = rule.ragged.in_value();
+  const auto columns_of = [&](const Node& n) { return std::size_t{n.dim.cols()} * n.dim.bd; };
   const NodeId* const matrices = m.args;
   const bool own = node.has_own_matrix() && std::any_of(matrices, matrices + step.count,
                                                         [&](NodeId w) { return w != matrices[0]; });
   if (own) {
     for (std::uint32_t i = 0; i < step.count; ++i) {
       if (!is_live(ids[i]) || gradient_[matrices[i]].state == Gradient::none) continue;
-      record_use(matrices[i], {at, 0, kNoUse, i, true}, columns);
+      record_use(matrices[i], {at, 0, kNoUse, i, true}, columns_of(node));
       ++gradient_[ids[i]].readers;
     }
     return 0;
+  }
+  std::size_t columns = static_cast<std::size_t>(live) * columns_of(node);
+  if (ragged) {
+    columns = 0;
+    for (std::uint32_t i = 0; i < step.count; ++i)
+      if (is_live(ids[i])) columns += columns_of(graph_.nodes[ids[i]]);
   }
   std::uint32_t uses = 0;
   for (std::uint32_t k = 0; k < m.arity; ++k) {
     const NodeId shared = m.args[k * step.count];
     if (!rule.shares(k) || !step.computes(rule, k) || gradient_[shared].state == Gradient::none)
       continue;
-    record_use(shared, {at, k, kNoUse, kAllNodes, all_live},
-               static_cast<std::size_t>(live) * columns);
+    record_use(shared, {at, k, kNoUse, kAllNodes, all_live}, columns);
     ++uses;
   }
   return uses;
@@ -114,12 +120,14 @@ template <class T>
 bool BackwardPass<T>::same_shape_use(const Use& x, const Use& y) const {
   const NodeId first = r_.ids(x.step)[0], second = r_.ids(y.step)[0];
   const Node &a = graph_.nodes[first], &b = graph_.nodes[second];
-  if (x.operand != y.operand || a.form != b.form || a.arity != b.arity || a.dim != b.dim)
-    return false;
+  if (x.operand != y.operand || a.form != b.form || a.arity != b.arity) return false;
+  const Ragged& ragged = a.form->batch.value.ragged;
+  if (!ragged.agree(Ragged::kValue, a.dim, b.dim)) return false;
   const NodeId* const p = graph_.args_of(a).data();
   const NodeId* const q = graph_.args_of(b).data();
   for (std::size_t k = x.operand; k < std::min<std::size_t>(x.operand + 2, a.arity); ++k)
-    if (graph_.nodes[p[k]].dim != graph_.nodes[q[k]].dim) return false;
+    if (!ragged.agree(Ragged::operand(k), graph_.nodes[p[k]].dim, graph_.nodes[q[k]].dim))
+      return false;
   return true;
 }
 

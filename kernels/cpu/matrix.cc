@@ -11,27 +11,47 @@
 namespace dynet::cpu::DYNET_ISA {
 namespace {
 
-struct Shapes {
-  std::size_t m, k, n;  // W is m x k, x is k x n
+// Shapes of the products with operands w and x of the nodes of a batch: W is m x k, x is k x n.
+template <class T>
+class Shapes {
+ public:
+  Shapes(const Batch<T>& b, std::size_t w, std::size_t x)
+      : m(b.dim(w).rows()),
+        k(b.dim(w).cols()),
+        batch(b.dim().bd),
+        w_batch(b.dim(w).bd),
+        x_batch(b.dim(x).bd),
+        n_(b.dim(x).cols()),
+        b_(b.node(0).form->batch.value.ragged.any() ? &b : nullptr),
+        x_(x) {}
+
+  std::size_t m, k;
   std::size_t batch, w_batch, x_batch;
 
-  Shapes(const Dim& w, const Dim& x, unsigned bd)
-      : m(w.rows()), k(w.cols()), n(x.cols()), batch(bd), w_batch(w.bd), x_batch(x.bd) {}
+  /// Columns of x of node i.
+  std::size_t n(std::size_t i) const { return b_ ? b_->dim(x_, i).cols() : n_; }
   std::size_t of_w(std::size_t e) const { return w_batch == 1 ? 0 : e * m * k; }
-  std::size_t of_x(std::size_t e) const { return x_batch == 1 ? 0 : e * k * n; }
-};
 
-// Appends the columns of batch element e of one node.
-template <class T, class F>
-void push(Columns<T>& to, const Shapes& s, T* at_x, T* at_y, bool adds, F&& full) {
-  for (std::size_t c = 0; c < s.n; ++c) to.push(at_x + c * s.k, at_y + c * s.m, adds, full);
-}
+  /// Appends the columns of batch element e of node i, whose x and y are at these addresses.
+  template <class F>
+  void push(Columns<T>& to, std::size_t i, std::size_t e, T* x, T* y, bool adds, F&& full) const {
+    const std::size_t columns = n(i);
+    x += x_batch == 1 ? 0 : e * k * columns;
+    y += e * m * columns;
+    for (std::size_t c = 0; c < columns; ++c) to.push(x + c * k, y + c * m, adds, full);
+  }
+
+ private:
+  std::size_t n_;
+  const Batch<T>* b_;  // null: all have n_ columns
+  std::size_t x_;
+};
 
 // Calls run(W, columns) once per run of nodes and batch elements that share W, or more often for
 // very many columns. Covers the first `elements` of nodes with `wanted(i)`.
 template <class T, class Wanted, class Add, class Run>
-void for_columns(const Shapes& s, std::size_t count, std::size_t elements, T* const* w, T* const* x,
-                 T* const* y, std::size_t offset, Wanted wanted, Add add, Run run) {
+void for_columns(const Shapes<T>& s, std::size_t count, std::size_t elements, T* const* w,
+                 T* const* x, T* const* y, std::size_t offset, Wanted wanted, Add add, Run run) {
   Columns<T> columns;
   const T* of = nullptr;
   const auto flush = [&](Columns<T>& all) {
@@ -44,7 +64,7 @@ void for_columns(const Shapes& s, std::size_t count, std::size_t elements, T* co
       const T* const here = w[i] + s.of_w(e);
       if (here != of) flush(columns);
       of = here;
-      push(columns, s, x[i] + s.of_x(e), y[i] + offset + e * s.m * s.n, add(i), flush);
+      s.push(columns, i, e, x[i], y[i] + offset, add(i), flush);
     }
   }
   flush(columns);
@@ -55,7 +75,7 @@ template <class Products, class T>
 void multiply_nodes(const Products& by, const Batch<T>& b, std::size_t w, std::size_t x, bool add,
                     T* const* ys, std::size_t offset = 0, const T* start = nullptr) {
   const ProductsWith<Products, T> products(by, b, w);
-  const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
+  const Shapes<T> s(b, w, x);
   for_columns<T>(
       s, b.count, s.batch, b.ins + w * b.count, b.ins + x * b.count, ys, offset,
       [](std::size_t) { return true; }, [&](std::size_t) { return add; },
@@ -66,8 +86,9 @@ void multiply_nodes(const Products& by, const Batch<T>& b, std::size_t w, std::s
 
 // dW (+)= sum of d y x' over the nodes [i, i + nodes) and batch elements [e, e + elements).
 template <class Products, class T>
-void sum_outer(const Products& by, const GradientBatch<T>& b, const Shapes& s, std::size_t x, T* dw,
-               bool add, std::size_t i, std::size_t nodes, std::size_t e, std::size_t elements) {
+void sum_outer(const Products& by, const GradientBatch<T>& b, const Shapes<T>& s, std::size_t x,
+               T* dw, bool add, std::size_t i, std::size_t nodes, std::size_t e,
+               std::size_t elements) {
   Columns<T> columns;
   const auto flush = [&](Columns<T>& c) {
     by.multiply_outer(s.m, s.k, c.count, add, dw, c.y, c.x);
@@ -76,15 +97,14 @@ void sum_outer(const Products& by, const GradientBatch<T>& b, const Shapes& s, s
   };
   for (std::size_t j = i; j < i + nodes; ++j)
     for (std::size_t f = e; f < e + elements; ++f)
-      push(columns, s, b.ins[x * b.count + j] + s.of_x(f), b.d_outs[j] + f * s.m * s.n, false,
-           flush);
+      s.push(columns, j, f, b.ins[x * b.count + j], b.d_outs[j], false, flush);
   if (columns.count || !add) flush(columns);
 }
 
 // d x (+)= W' d y. Columns that share a destination with an earlier column run last, one by one.
 template <class Products, class T>
-void sum_transposed(const Products& by, const GradientBatch<T>& b, const Shapes& s, std::size_t w,
-                    std::size_t x) {
+void sum_transposed(const Products& by, const GradientBatch<T>& b, const Shapes<T>& s,
+                    std::size_t w, std::size_t x) {
   const ProductsWith<Products, T> products(by, b, w);
   const auto run = [&](const T* of, const Columns<T>& c) {
     products.multiply_transposed(s.m, s.k, c.count, of, c.y, c.x, c.add);
@@ -107,7 +127,7 @@ void sum_transposed(const Products& by, const GradientBatch<T>& b, const Shapes&
     const std::size_t first = again(i) ? 0 : one_for_all ? 1 : s.batch;
     for (std::size_t e = first; e < s.batch; ++e) {
       Columns<T> columns;
-      push(columns, s, b.d_in(x, i) + s.of_x(e), b.d_outs[i] + e * s.m * s.n, true, [&](auto& c) {
+      s.push(columns, i, e, b.d_in(x, i), b.d_outs[i], true, [&](auto& c) {
         run(b.in(w, i) + s.of_w(e), c);
         c.count = 0;
       });
@@ -120,7 +140,7 @@ void sum_transposed(const Products& by, const GradientBatch<T>& b, const Shapes&
 template <class Products, class T>
 void multiply_nodes_backward(const Products& by, const GradientBatch<T>& b, std::size_t w,
                              std::size_t x) {
-  const Shapes s(b.dim(w), b.dim(x), b.dim().bd);
+  const Shapes<T> s(b, w, x);
   if (s.w_batch == 1 && b.d_in(w, 0)) {
     sum_outer(by, b, s, x, b.d_in(w, 0), b.add(w, 0), 0, b.count, 0, s.batch);
   } else {
@@ -131,11 +151,11 @@ void multiply_nodes_backward(const Products& by, const GradientBatch<T>& b, std:
   sum_transposed(by, b, s, w, x);
 }
 
-// Sums of products of `size` elements for each batch element, `offset` elements from the addresses
-// `ys`.
-template <class Products, class T>
+// Sums of products of size(i) elements for each batch element of node i, `offset` elements from the
+// addresses `ys`.
+template <class Products, class T, class Size>
 void affine_forward_by(const Products& by, const Batch<T>& b, T* const* ys, std::size_t offset,
-                       std::size_t size) {
+                       Size size) {
   const BatchRule& rule = b.node(0).form->batch.value;
   const std::size_t first = rule.first_pair;
   bool add = b.accumulates;
@@ -151,8 +171,8 @@ void affine_forward_by(const Products& by, const Batch<T>& b, T* const* ys, std:
       for (std::size_t i = 0; i < b.count; ++i)
         for (std::size_t e = 0; e < b.dim().bd; ++e) {
           const T* from = b.in(first - 1, i) + (bias.bd == 1 ? 0 : e * rows);
-          for (std::size_t at = 0; at < size; at += rows)
-            std::copy_n(from, rows, ys[i] + offset + e * size + at);
+          for (std::size_t at = 0; at < size(i); at += rows)
+            std::copy_n(from, rows, ys[i] + offset + e * size(i) + at);
         }
       add = true;
     }
@@ -165,15 +185,16 @@ void affine_forward_by(const Products& by, const Batch<T>& b, T* const* ys, std:
     }
 }
 
-// The gradient of the bias, repeated in each column of sums of `size` elements.
-template <class T>
-void bias_gradient(const GradientBatch<T>& b, std::size_t k, std::size_t size) {
+// The gradient of the bias, repeated in each column of sums of size(i) elements.
+template <class T, class Size>
+void bias_gradient(const GradientBatch<T>& b, std::size_t k, Size size_of) {
   const Dim& bias = b.dim(k);
   const std::size_t rows = bias.batch_size();
   for (std::size_t i = 0; i < b.count; ++i) {
     T* d = b.d_in(k, i);
     if (!d) continue;
     bool add = b.add(k, i);
+    const std::size_t size = size_of(i);
     if (size == 0 && !add) std::fill_n(d, bias.size(), T(0));
     for (std::size_t e = 0; e < b.dim().bd; ++e) {
       T* to = d + (bias.bd == 1 ? 0 : e * rows);
@@ -184,8 +205,8 @@ void bias_gradient(const GradientBatch<T>& b, std::size_t k, std::size_t size) {
   }
 }
 
-template <class Products, class T>
-void affine_backward_by(const Products& by, const GradientBatch<T>& b, std::size_t size) {
+template <class Products, class T, class Size>
+void affine_backward_by(const Products& by, const GradientBatch<T>& b, Size size) {
   const std::size_t first = b.node(0).form->batch.value.first_pair,
                     end = std::min(b.end, b.arity - 1);
   if (b.first < first) bias_gradient(b, first - 1, size);
@@ -214,20 +235,25 @@ struct InnerSums {
     sums.d_outs = b.d_sums;
     affine_backward_by(by, sums, size(b));
   }
-  static std::size_t size(const Batch<T>& b) {  // of a batch element
-    return b.node(0).form->sums(b.graph, b.node(0)) / b.dim().bd;
+  static auto size(const Batch<T>& b) {  // of a batch element
+    return [n = b.node(0).form->sums(b.graph, b.node(0)) / b.dim().bd](std::size_t) { return n; };
   }
 };
 constexpr InnerSums kOfStep{lstm_cell_forward, lstm_cell_backward, 2};  // where the gates will be
 constexpr InnerSums kOfLoss{class_loss_forward, class_loss_backward, 0};
 
+// Elements of a batch element of a node's value.
+auto size_of_value(const Batch<T>& b) {
+  return [&b](std::size_t i) { return b.node(i).dim.batch_size(); };
+}
+
 }  // namespace
 
 void affine_forward(const Batch<T>& b) {
-  affine_forward_by(ExactProducts<T>{b.prepared}, b, b.outs, 0, b.dim().batch_size());
+  affine_forward_by(ExactProducts<T>{b.prepared}, b, b.outs, 0, size_of_value(b));
 }
 void affine_backward(const GradientBatch<T>& b) {
-  affine_backward_by(ExactProducts<T>{b.prepared}, b, b.dim().batch_size());
+  affine_backward_by(ExactProducts<T>{b.prepared}, b, size_of_value(b));
 }
 void lstm_step_forward(const Batch<T>& b) { kOfStep.run(ExactProducts<T>{b.prepared}, b); }
 void lstm_step_backward(const GradientBatch<T>& b) { kOfStep.run(ExactProducts<T>{b.prepared}, b); }
@@ -249,10 +275,8 @@ const RoundedKernels<T>* bf16_kernels([[maybe_unused]] ForwardKernel<T> exact) {
       RoundedKernels<T> rounded;
     } kAll[] = {
         {affine_forward,
-         {[](F b) {
-            affine_forward_by(Bf16Products{b.prepared}, b, b.outs, 0, b.dim().batch_size());
-          },
-          [](B b) { affine_backward_by(Bf16Products{b.prepared}, b, b.dim().batch_size()); }}},
+         {[](F b) { affine_forward_by(Bf16Products{b.prepared}, b, b.outs, 0, size_of_value(b)); },
+          [](B b) { affine_backward_by(Bf16Products{b.prepared}, b, size_of_value(b)); }}},
         {lstm_sequence_forward, {lstm_sequence_bf16_forward<T>, lstm_sequence_bf16_backward<T>}},
         {lstm_step_forward,
          {[](F b) { kOfStep.run(Bf16Products{b.prepared}, b); },

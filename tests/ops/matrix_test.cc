@@ -18,10 +18,10 @@ Array add(const Array& a, const Array& b) {
   return zip({a, b}, [](const std::vector<double>& v) { return v[0] + v[1]; });
 }
 
-// b, W1, x1, ...: with one or several columns, and batches here and there.
-std::vector<Dim> affine_shapes(Shapes& s) {
-  const unsigned m = s.size(), n = s.coin() ? 1 : s.positive();
-  const std::uint64_t products = s.below(3);
+// b, W1, x1, ...: with one column or several, and batches here and there.
+std::vector<Dim> affine_shapes(Shapes& s, bool columns) {
+  const unsigned m = s.size(), n = columns ? 1 + s.positive() : 1;
+  const std::uint64_t products = columns ? 1 + s.below(2) : s.below(3);
   std::vector<Dim> all;
   const bool wide = products == 0 || s.coin();
   all.push_back(wide && n > 1 ? Dim({m, n}, s.batch()) : Dim({m}, s.batch()));
@@ -113,29 +113,32 @@ OpCase pairwise(const std::string& name,
 std::vector<OpCase> matrix_cases() {
   std::vector<OpCase> all;
 
-  OpCase product;
-  product.name = "x * y";
-  product.shapes = [](Shapes& s) {
-    const unsigned m = s.size(), k = s.size();
-    const Dim a({m, k}, s.batch());
-    return std::vector{a, s.coin() ? Dim({k}, s.batch()) : Dim({k, s.size()}, s.batch())};
-  };
-  product.build = [](const Operand& x) { return x[0] * x[1]; };
-  product.reference = [](const Arrays& x) { return multiply(x[0], x[1]); };
-  product.shared = {0};
-  product.bad = bad_shapes("{2,3} {2} | {2} {2} | {2,3X2} {3X3} | {2,3,2} {3} | {2,3} {3,1,2}");
-  all.push_back(product);
+  for (const bool columns : {false, true}) {
+    const std::string of_columns = columns ? " of columns" : "";
+    OpCase product;
+    product.name = "x * y" + of_columns;
+    product.shapes = [=](Shapes& s) {
+      const unsigned m = s.size(), k = s.size();
+      const Dim a({m, k}, s.batch());
+      return std::vector{a, columns ? Dim({k, 1 + s.positive()}, s.batch()) : Dim({k}, s.batch())};
+    };
+    product.build = [](const Operand& x) { return x[0] * x[1]; };
+    product.reference = [](const Arrays& x) { return multiply(x[0], x[1]); };
+    product.shared = {0};
+    product.bad = bad_shapes("{2,3} {2} | {2} {2} | {2,3X2} {3X3} | {2,3,2} {3} | {2,3} {3,1,2}");
+    all.push_back(product);
 
-  OpCase transform;
-  transform.name = "affine_transform";
-  transform.shapes = affine_shapes;
-  transform.build = [](const Operand& x) { return affine_transform(x); };
-  transform.reference = affine;
-  transform.shared = {0, 1, 3};
-  transform.bad = bad_shapes(
-      "argument: | argument: {2} {2,3} | {2} {2,3} {2} | {3} {2,3} {3} | {2,3} {2,3} {3,2} | {2} "
-      "{2,3} {3} {1,3} {3} | {2} {2,3X2} {3X3} | {2X2} {2,3} {3X3} | {2,1,2} {2,3} {3}");
-  all.push_back(transform);
+    OpCase transform;
+    transform.name = "affine_transform" + of_columns;
+    transform.shapes = [=](Shapes& s) { return affine_shapes(s, columns); };
+    transform.build = [](const Operand& x) { return affine_transform(x); };
+    transform.reference = affine;
+    transform.shared = {0, 1, 3};
+    transform.bad = bad_shapes(
+        "argument: | argument: {2} {2,3} | {2} {2,3} {2} | {3} {2,3} {3} | {2,3} {2,3} {3,2} | {2} "
+        "{2,3} {3} {1,3} {3} | {2} {2,3X2} {3X3} | {2X2} {2,3} {3X3} | {2,1,2} {2,3} {3}");
+    all.push_back(transform);
+  }
 
   all.push_back(output_loss(false, 1));
   all.back().bad = bad_shapes("{2,3} {2} | {2,3} {3,2} | {2,3X2} {3X3}");
