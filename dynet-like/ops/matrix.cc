@@ -66,7 +66,7 @@ const OpForm kBinaryLogLoss =
     pairwise<cpu::BinaryLogLoss>("binary_log_loss", &cuda::kBinaryLogLoss);
 
 bool has_columns(const Expression& x) {
-  if (x.is_stale()) return false;  // which add_node reports
+  if (!x.state || !x.state->holds(x.i, x.serial)) return false;  // add_node reports it
   const Node& n = x.state->store.nodes[x.i];
   return n.dim.cols() > 1 && !(n.flags & Node::kOnDevice);
 }

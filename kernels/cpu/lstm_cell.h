@@ -18,7 +18,7 @@ struct LstmCell {
 };
 
 /// y = h = o tanh(c) for c = i g + sum_k f_k c_k, with gates, c and t for backward.
-void cell_forward(const LstmCell<T>& s, T forget_bias, T* y);
+void cell_forward(LstmCell<T> s, T forget_bias, T* y);
 
 /// Address of a gradient, and how it is written; null if it is not needed.
 template <class U>
@@ -34,6 +34,6 @@ struct CellGradients {
   const U *dh[2], *dc[2];
   const Target<U>*cells, *sums;
 };
-void cell_backward(const LstmCell<T>& s, const CellGradients<T>& d);
+void cell_backward(LstmCell<T> s, CellGradients<T> d);
 
 }  // namespace dynet::cpu::DYNET_ISA

@@ -140,7 +140,7 @@ void coupled_update_backward(const GradientBatch<T>& b) {
 
 // All of a cell is computed for a vector of elements at once: no result is stored only to be read
 // again.
-void cell_forward(const LstmCell<T>& s, T forget_bias, T* y) {
+void cell_forward(LstmCell<T> s, T forget_bias, T* y) {
   using V = typename Lanes<T>::V;
   const std::size_t output = 1 + s.children, content = 2 + s.children;
   each_vector<T>(s.h, [&](std::size_t at, auto part) {
@@ -162,7 +162,7 @@ void cell_forward(const LstmCell<T>& s, T forget_bias, T* y) {
   });
 }
 
-void cell_backward(const LstmCell<T>& s, const CellGradients<T>& d) {
+void cell_backward(LstmCell<T> s, CellGradients<T> d) {
   using V = typename Lanes<T>::V;
   const std::size_t output = 1 + s.children, content = 2 + s.children;
   const bool has_dh = d.dh[0] || d.dh[1];
@@ -246,7 +246,8 @@ class Cells {
   /// Addresses in `all`, a list like `ins`.
   template <class P>
   P* cell(P* const* all, std::size_t k, std::size_t i, std::size_t e) const {
-    return Operand(b_, k).at(all[k * b_.count + i], e);
+    P* const first = all[k * b_.count + i];
+    return e == 0 ? first : Operand(b_, k).at(first, e);
   }
   template <class P>
   P* sum(P* const* all, std::size_t j, std::size_t i, std::size_t e) const {
@@ -285,7 +286,7 @@ void lstm_cell_backward(const GradientBatch<T>& b) {
     each_element(b, [&](std::size_t i, std::size_t e) {
       const auto wanted = [&](std::size_t k) { return k >= first && k < first + step; };
       const auto target = [&](std::size_t k, T* to) {
-        return Target<T>{to, Operand(b, k).adds(b.add(k, i), e)};
+        return Target<T>{to, e == 0 ? b.add(k, i) : Operand(b, k).adds(b.add(k, i), e)};
       };
       for (std::size_t k = 0; k < children; ++k)
         of_cells[k] =
