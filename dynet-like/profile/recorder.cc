@@ -11,36 +11,51 @@
 namespace dynet {
 namespace {
 
+// Calls f(node, number of nodes with its shapes) for the nodes of a call.
+template <class F>
+void each_shape(const KernelCall& c, F f) {
+  const bool ragged = c.form.batch.value.ragged.any();
+  for (std::size_t i = 0; i < (ragged ? c.count : 1); ++i)
+    f(c.graph.nodes[c.ids[i]], ragged ? 1.0 : static_cast<double>(c.count));
+}
+
 // Floating-point operations of the products of a call.
 double work_of(const KernelCall& c) {
   const BatchRule& rule = c.form.batch.value;
   if (!rule.has_products()) return 0;
-  const Node& n = c.graph.nodes[c.ids[0]];
-  const auto args = c.graph.args_of(n);
   double sum = 0;
-  for (std::size_t k = rule.first_pair; k + 1 < args.size(); k += 2) {
-    const Node &w = c.graph.nodes[args[k]], &x = c.graph.nodes[args[k + 1]];
-    const double one =
-        2.0 * w.dim.rows() * w.dim.cols() * x.dim.cols() * std::max(w.dim.bd, x.dim.bd);
-    if (c.pass == KernelCall::shared)
-      sum += k == c.operand ? one : 0;
-    else if (c.terms.all() || c.terms.has(rule.term_of(k)))
-      sum += c.pass == KernelCall::forward || x.needs_gradient() ? one : 0;
-  }
-  return sum * static_cast<double>(c.count);
+  each_shape(c, [&](const Node& n, double count) {
+    const auto args = c.graph.args_of(n);
+    for (std::size_t k = rule.first_pair; k + 1 < args.size(); k += 2) {
+      const Node &w = c.graph.nodes[args[k]], &x = c.graph.nodes[args[k + 1]];
+      const double all =
+          2.0 * count * w.dim.rows() * w.dim.cols() * x.dim.cols() * std::max(w.dim.bd, x.dim.bd);
+      if (c.pass == KernelCall::shared)
+        sum += k == c.operand ? all : 0;
+      else if (c.terms.all() || c.terms.has(rule.term_of(k)))
+        sum += c.pass == KernelCall::forward || x.needs_gradient() ? all : 0;
+    }
+  });
+  return sum;
 }
 
 // Bytes of values that a call reads and writes; operands that all nodes share count once.
 double bytes_of(const KernelCall& c) {
   const BatchRule& rule = c.form.batch.value;
-  const Node& n = c.graph.nodes[c.ids[0]];
-  const auto count = static_cast<double>(c.count);
-  double numbers = static_cast<double>(n.dim.size()) * count;
-  const auto args = c.graph.args_of(n);
-  for (std::size_t k = 0; k < args.size(); ++k)
-    numbers +=
-        static_cast<double>(c.graph.nodes[args[k]].dim.size()) * (rule.shares(k) ? 1 : count);
-  return numbers * sizeof(float) * (c.pass == KernelCall::backward ? 2 : 1);
+  double numbers = 0, shared = 0;
+  each_shape(c, [&](const Node& n, double count) {
+    numbers += static_cast<double>(n.dim.size()) * count;
+    const auto args = c.graph.args_of(n);
+    shared = 0;
+    for (std::size_t k = 0; k < args.size(); ++k) {
+      const auto size = static_cast<double>(c.graph.nodes[args[k]].dim.size());
+      if (rule.shares(k))
+        shared += size;
+      else
+        numbers += size * count;
+    }
+  });
+  return (numbers + shared) * sizeof(float) * (c.pass == KernelCall::backward ? 2 : 1);
 }
 
 class Recorder final : public GraphObserver {

@@ -1,6 +1,7 @@
 """Behaviour that only shows in a process of its own: memory, forks, interpreters, signals, threads."""
 
 import pathlib
+import signal
 import subprocess
 import sys
 import textwrap
@@ -8,9 +9,14 @@ import textwrap
 import pytest
 
 
+# A shell starts a job in the background with SIGINT ignored, and its children inherit that.
+def listen():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def run(program, timeout=120):
     return subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True,
-                          text=True, timeout=timeout)
+                          text=True, timeout=timeout, preexec_fn=listen)
 
 
 def output_of(program):

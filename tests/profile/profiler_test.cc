@@ -129,6 +129,32 @@ TEST_CASE("a profile counts calls, nodes and products by operation and line") {
     CHECK(work(e) == Approx(2 * 8 * 8 * 64).epsilon(0.01));
 }
 
+TEST_CASE("a profile counts the columns of each product of a batch") {
+  ParameterCollection pc;
+  Parameter w = pc.add_parameters({8, 8});
+  Profiler profiler(kAll);
+  for (int update = 0; update < 2; ++update) {
+    ComputationGraph g;
+    profiler.watch(g);
+    std::vector<Expression> ends;
+    for (const unsigned columns : {2u, 40u, 400u})
+      ends.push_back(squared_norm(parameter(g, w) * constant(g, {8, columns}, 0.5f)));
+    g.backward(sum(ends));
+    profiler.step();
+  }
+  profiler.stop();
+  const Json trace = trace_of(profiler);
+  const auto work = [](const Json& e) {
+    return double(e["args"]["GFLOP/s"]) * double(e["dur"]) * 1000;
+  };
+  CHECK(slices(trace, "operator*").size() == 2);
+  for (const Json& e : slices(trace, "operator*")) {
+    CHECK(e["args"]["nodes"] == 3);
+    CHECK(work(e) == Approx(2 * 8 * 8 * 442).epsilon(0.01));
+    CHECK(e["args"]["bytes"] == 4 * (8 * 8 + 2 * 8 * 442));
+  }
+}
+
 TEST_CASE("slices of a timeline nest, start near 0, and their times add up") {
   ParameterCollection pc;
   RandomGraph::Model model(5);
