@@ -11,9 +11,10 @@
 namespace dynet {
 namespace {
 
-constexpr OpForm matmul(const BatchRule& batch) {
-  return {.name = "operator*",
-          .shape = [](const Operands& x) { return shape::matmul(x[0], x[1]); },
+constexpr OpForm product_form(const char* name, Dim (*shape)(const Operands&),
+                              const BatchRule& batch) {
+  return {.name = name,
+          .shape = shape,
           .batch = batch,
           .reads = Reads::inputs,
           .aux = no_aux,
@@ -21,15 +22,13 @@ constexpr OpForm matmul(const BatchRule& batch) {
           .backward = DYNET_BACKWARD(cpu::affine_backward),
           .cuda = CudaRule::by(&cuda::kAffine)};
 }
+constexpr OpForm matmul(const BatchRule& batch) {
+  return product_form(
+      "operator*", [](const Operands& x) { return shape::matmul(x[0], x[1]); }, batch);
+}
 constexpr OpForm affine(const BatchRule& batch) {
-  return {.name = "affine_transform",
-          .shape = [](const Operands& x) { return shape::affine(x.dims); },
-          .batch = batch,
-          .reads = Reads::inputs,
-          .aux = no_aux,
-          .forward = DYNET_FORWARD(cpu::affine_forward),
-          .backward = DYNET_BACKWARD(cpu::affine_backward),
-          .cuda = CudaRule::by(&cuda::kAffine)};
+  return product_form(
+      "affine_transform", [](const Operands& x) { return shape::affine(x.dims); }, batch);
 }
 // Products with matrices x run together whatever their columns, if they are on the CPU: sizes that
 // may differ would cost vectors time, and the CUDA kernels take equal ones.
