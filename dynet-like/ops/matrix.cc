@@ -64,6 +64,7 @@ const OpForm kSquaredDistance =
 const OpForm kBinaryLogLoss =
     pairwise<cpu::BinaryLogLoss>("binary_log_loss", &cuda::kBinaryLogLoss);
 
+/// Whether products with x run together with those of other numbers of columns.
 bool has_columns(const Expression& x) {
   if (!x.state || !x.state->holds(x.i, x.serial)) return false;  // add_node reports it
   const Node& n = x.state->store.nodes[x.i];

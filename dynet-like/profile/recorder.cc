@@ -42,20 +42,19 @@ double work_of(const KernelCall& c) {
 // Bytes of values that a call reads and writes; operands that all nodes share count once.
 double bytes_of(const KernelCall& c) {
   const BatchRule& rule = c.form.batch.value;
-  double numbers = 0, shared = 0;
+  double numbers = 0;
+  const auto add = [&](const Node& n, double count, bool shared) {
+    const auto args = c.graph.args_of(n);
+    for (std::size_t k = 0; k < args.size(); ++k)
+      if (rule.shares(k) == shared)
+        numbers += static_cast<double>(c.graph.nodes[args[k]].dim.size()) * count;
+  };
+  add(c.graph.nodes[c.ids[0]], 1, true);
   each_shape(c, [&](const Node& n, double count) {
     numbers += static_cast<double>(n.dim.size()) * count;
-    const auto args = c.graph.args_of(n);
-    shared = 0;
-    for (std::size_t k = 0; k < args.size(); ++k) {
-      const auto size = static_cast<double>(c.graph.nodes[args[k]].dim.size());
-      if (rule.shares(k))
-        shared += size;
-      else
-        numbers += size * count;
-    }
+    add(n, count, false);
   });
-  return (numbers + shared) * sizeof(float) * (c.pass == KernelCall::backward ? 2 : 1);
+  return numbers * sizeof(float) * (c.pass == KernelCall::backward ? 2 : 1);
 }
 
 class Recorder final : public GraphObserver {

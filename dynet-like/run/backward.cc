@@ -144,6 +144,7 @@ void BackwardPass<T>::release_gradients(std::span<const NodeId> ids) {
   const OpForm& form = *first.form;
   const bool ragged = form.batch.value.ragged.in_value();
   PiecesFor pieces{devices_, ids[0]};
+  auto sums = devices_.of(ids[0]).pool.of(form.sums ? form.sums(graph_, first) : 0);
   for (const NodeId id : ids) {
     Gradient& g = gradient_[id];
     if (!is_live(id) || --g.readers > 0 || g.in_buffer) continue;
@@ -151,7 +152,7 @@ void BackwardPass<T>::release_gradients(std::span<const NodeId> ids) {
     if (g.memory) pieces().give_back(std::exchange(g.memory, nullptr));
     if (form.second_result && seconds_[id])
       pieces().give_back(std::exchange(seconds_[id], nullptr));
-    if (form.sums) devices_.of(id).pool.of(form.sums(graph_, first)).give_back(sums_[id]);
+    if (form.sums) sums.give_back(sums_[id]);
   }
 }
 

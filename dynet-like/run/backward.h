@@ -38,8 +38,8 @@ class BackwardPass {
   void release();
 
  private:
-  /// The gradient of a node. Half of a step's time outside of kernels goes into reading these, so
-  /// they are small.
+  /// The gradient of a node. Every step reads those of its nodes and of their operands: they are
+  /// small, so that more of them stay in the caches.
   struct Gradient {
     enum State : std::uint32_t { none, unwritten, written };
     T* memory;            // null until allocated; a parameter's once it was looked up

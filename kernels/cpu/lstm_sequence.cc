@@ -165,11 +165,11 @@ class SequenceGradients {
   /// Computes the gradients of a step's sums, and of the cell before it.
   void run_step(const LstmSequence& s, std::size_t step) {
     const std::size_t column = s.column(step), at = (s.element * s.length + column) * h_;
-    // With those of the step behind it.
+    // The gradients of h and c are those of their users and of the next step.
     const bool last = step + 1 == s.length;
     const auto own = [=](const T* d) { return d ? d + at : nullptr; };
-    T *const d_output = this->d_output(s.node, s.element), *const d_cell =
-                                                               this->d_cell(s.node, s.element);
+    T* const d_output = this->d_output(s.node, s.element);
+    T* const d_cell = this->d_cell(s.node, s.element);
     T* const to = d_sums(s, column);
     const Target<T> of_cell{d_cell, false},
         of_sums[] = {{to, false}, {to + h_, false}, {to + 2 * h_, false}, {to + 3 * h_, false}};

@@ -204,8 +204,9 @@ def check_differences(runs):
         print(f"{option} {value}: {next((line for line in said.splitlines() if 'rank 1' in line), said)}")
         if done.returncode == 0 or expected not in said:
             runs.problems.append(f"{option} {value} on one process, status {done.returncode}: {said}")
-    if before != {file: file.read_bytes() for file in folder.iterdir()}:
-        runs.problems.append("a run that refused to train wrote a file")
+    after = {file: file.read_bytes() for file in folder.iterdir()}
+    for file in sorted(file for file in {*before, *after} if before.get(file) != after.get(file)):
+        runs.problems.append(f"a run that refused to train wrote {file.name}")
 
 
 def check_kills(all_runs, kills):

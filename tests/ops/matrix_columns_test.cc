@@ -38,7 +38,7 @@ TEST_CASE("products: matrices of any number of columns are one batch, and the sa
       return std::vector{y, parameter(g, u) * y};
     };
     all.loss = [](const std::vector<Expression>& y) { return sum_batches(squared_norm(y[1])); };
-    if (batch > 1) all.batches += 3 * kCount;  // of the copies
+    if (batch > 1) all.batches += kCount + 4;  // the copies, and their sums
     check_alone_and_together(model, all);
   }
 }
