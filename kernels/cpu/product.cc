@@ -383,7 +383,7 @@ void multiply_transposed(std::size_t m, std::size_t k, std::size_t n, const T* w
 // Rows of y are split so that they remain in the L1 cache for all columns of W; columns are long
 // runs of W then. For a long matrix, whose columns are on different pages, and for many columns
 // that fit the L1 cache, rows are first copied tile by tile.
-constexpr std::size_t kFew = 24, kNearest = 24 << 10, kMostPacked = 32 << 10;
+constexpr std::size_t kFew = 64, kNearest = 24 << 10, kMostPacked = 32 << 10;
 constexpr std::size_t kMostColumns = 256;
 constexpr int kOuterRows = kMany ? 4 : 3;  // in vectors
 
