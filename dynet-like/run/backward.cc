@@ -73,9 +73,11 @@ void BackwardPass<T>::prepare(NodeId size) {
   late_steps_ = 0;
   computed_wait_ = 0;
   gradient_.resize_uninitialized(size);
+  bool seconds = false;
   for (NodeId id = 0; id < size; ++id) {
     const Node& n = graph_.nodes[id];
     const bool needs = n.needs_gradient();
+    seconds |= n.form->second_result != nullptr;
     gradient_[id] = {.memory = nullptr,
                      .batch = 0,
                      .state = full_ || needs ? Gradient::unwritten : Gradient::none,
@@ -84,15 +86,15 @@ void BackwardPass<T>::prepare(NodeId size) {
                      .readers = 1};
   }
   seconds_.clear();
-  seconds_.resize(size, nullptr);
+  if (seconds) seconds_.resize(size, nullptr);
   pending_.clear();
-  pending_.resize(size, {kNoUse, 0});
   if (keeps_all_) try {
       lay_out(size);
     } catch (const OutOfMemoryError&) {
       if (full_ || repeating_) throw;
       keeps_all_ = false;  // a device only prefers them side by side
-      for (NodeId id = 0; id < size; ++id) gradient_[id].memory = seconds_[id] = nullptr;
+      for (NodeId id = 0; id < size; ++id) gradient_[id].memory = nullptr;
+      std::fill(seconds_.begin(), seconds_.end(), nullptr);
       for (const auto& c : devices_.contexts()) c->gradients.release();
     }
   scratch_.batch = 0;

@@ -175,8 +175,9 @@ class BackwardPass {
   const CapturedGradients<T>* replayed_ =
       nullptr;                    // the last pass was its replay; states are not restored yet
   PodVector<Gradient> gradient_;  // by node
-  PodVector<T*> seconds_;         // by node: gradient of its second result, null until allocated
-  PodVector<Pending> pending_;    // by node
+  PodVector<T*> seconds_;         // by node: gradient of its second result, null until allocated;
+                                  // empty if no node has one
+  PodVector<Pending> pending_;    // by node, up to the last one that had a use
   PodVector<T*> sums_;            // by node: gradient of its sum of products (OpForm::sums)
   GradientLayout layout_;
   std::unique_ptr<PlanVerifier> verifier_ = PlanVerifier::if_asked_for();

@@ -56,6 +56,7 @@ std::uint32_t BackwardPass<T>::record_uses(std::uint32_t at) {
 
 template <class T>
 void BackwardPass<T>::record_use(NodeId shared, const Use& use, std::size_t columns) {
+  if (shared >= pending_.size()) pending_.resize(shared + 1, {kNoUse, 0});
   Pending& p = pending_[shared];
   computed_wait_ += p.last == kNoUse && !gradient_[shared].in_buffer;
   uses_.push_back(use);
@@ -72,8 +73,9 @@ void BackwardPass<T>::flush_full(std::uint32_t at) {
   const Node& node = graph_.nodes[r_.ids(at)[0]];
   if (backend(r_.ids(at)[0]).on_device()) return;
   for (std::uint32_t k = 0; k < m.arity; ++k)
-    if (const NodeId shared = m.args[k * m.count];
-        node.form->batch.value.shares(k) && pending_[shared].columns >= kEnoughColumns)
+    if (const NodeId shared = m.args[k * m.count]; node.form->batch.value.shares(k) &&
+                                                   shared < pending_.size() &&
+                                                   pending_[shared].columns >= kEnoughColumns)
       flush_shared({&shared, 1});
 }
 

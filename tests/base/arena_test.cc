@@ -2,6 +2,11 @@
 
 #include "tests/support/prelude.h"
 
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 namespace arena_test {
 
 using namespace dynet;
@@ -56,6 +61,21 @@ TEST_CASE("an arena allocates the same memory after reset and rewind") {
   CHECK(arena.capacity() == 0);
   CHECK(arena.allocate(10) != nullptr);
 }
+
+#ifdef __linux__
+TEST_CASE("all pages of a chunk without huge pages are present") {
+  constexpr std::size_t kPage = 4096;
+  if (sysconf(_SC_PAGESIZE) != static_cast<long>(kPage)) return skip("pages of another size");
+  for (const std::size_t bytes : {std::size_t{1} << 16, std::size_t{1} << 20}) {
+    Arena arena;
+    auto* const first = static_cast<unsigned char*>(arena.allocate(bytes));
+    const std::size_t before = address(first) % kPage, length = before + bytes;
+    std::vector<unsigned char> present((length + kPage - 1) / kPage);
+    REQUIRE(mincore(first - before, length, present.data()) == 0);
+    CHECK(std::all_of(present.begin(), present.end(), [](unsigned char p) { return p & 1; }));
+  }
+}
+#endif
 
 TEST_CASE("an arena grows in proportion to its allocations") {
   Arena arena;
