@@ -295,6 +295,10 @@ struct OpForm {
   /// Size of the sum of products from which the value is computed, if it is not the value itself;
   /// else null. The sum lies in the scratch.
   AuxRule sums = nullptr;
+  /// For forward kernels on a CPU that may overwrite operand 0 with the end of the scratch: number
+  /// of scratch elements before it, a function of the operand's shape; else null. Backward reads
+  /// the scratch instead of the operand.
+  std::size_t (*scratch_before_operand)(const Dim& operand) = nullptr;
 };
 
 }  // namespace dynet

@@ -96,7 +96,7 @@ constexpr OpForm step_form(std::size_t children) {
 }
 const OpForm kSteps[kMostChildren + 1] = {step_form(0), step_form(1), step_form(2)};  // by children
 
-// Scratch: c, tanh(c) and the gates.
+// Scratch: c, tanh(c) and the gates, which may overwrite the sums.
 const OpForm kSequence{.name = "lstm_sequence",
                        .shape = [](const Operands& x) { return shape::lstm_sequence(x.dims); },
                        .batch = kAnyLengthOfValue,
@@ -105,7 +105,8 @@ const OpForm kSequence{.name = "lstm_sequence",
                        .forward = DYNET_FORWARD(cpu::lstm_sequence_forward),
                        .backward = DYNET_BACKWARD(cpu::lstm_sequence_backward),
                        .cuda = CudaRule::by(&cuda::kLstmSequence),
-                       .second_result = &kCellOfSequence};
+                       .second_result = &kCellOfSequence,
+                       .scratch_before_operand = [](const Dim& sums) { return sums.size() / 2; }};
 
 const OpForm kGated{.name = "gated",
                     .shape = [](const Operands& x) { return shape::same(x.dims); },

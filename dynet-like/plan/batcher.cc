@@ -8,6 +8,8 @@
 namespace dynet {
 namespace {
 
+constexpr std::uint32_t kSeveral = kNoIndex - 1;  // users of a batch key
+
 // All terms from the first of `terms` on.
 Terms and_all_behind(Terms terms) { return {terms.bits | (~terms.bits + 1)}; }
 
@@ -269,8 +271,15 @@ void Batcher::emit_by_matrix(std::uint32_t first, std::uint32_t count) {
   }
 }
 
+// Operands behind the first one do not donate their memory.
+void Batcher::keep_other_operands(std::uint32_t key) {
+  for (std::uint32_t i = 0; i < n_; ++i)
+    if (s_.keys.of[i] == key)
+      for (const NodeId a : graph_.args_of(graph_.nodes[begin_ + i]).subspan(1))
+        if (a >= begin_) s_.user[s_.keys.of[a - begin_]] = kSeveral;
+}
+
 std::span<const Layout> Batcher::find_layouts() {
-  constexpr std::uint32_t kSeveral = kNoIndex - 1;
   const auto count = static_cast<std::uint32_t>(s_.keys.all.size());
   s_.user.clear();
   s_.user.resize(count, kNoIndex);
@@ -279,14 +288,19 @@ std::span<const Layout> Batcher::find_layouts() {
       std::uint32_t& user = s_.user[s_.keys.edges[e].from];
       user = user == kNoIndex || user == key ? key : kSeveral;
     }
+  for (std::uint32_t key = 0; key < count; ++key)
+    if (batch_key(key).form->scratch_before_operand) keep_other_operands(key);
   s_.layouts.clear();
   for (std::uint32_t key = 0; key < count; ++key) {
     const OpForm& form = *batch_key(key).form;
-    Layout layout(graph_.nodes[batch_key(key).first]);
+    const Node& first = graph_.nodes[batch_key(key).first];
+    Layout layout(first);
     layout.in_place = form.reads == Reads::output_in_place;
     layout.donates = form.kind == Kind::compute && !form.second_result &&
                      !reads_output(form.reads) && s_.user[key] < kSeveral &&
                      !(batch_key(key).flags & Node::kReadsPointer);
+    if (layout.donates && layout.ragged && !(first.flags & Node::kOnDevice))
+      layout.room = batch_key(s_.user[key]).form->scratch_before_operand;
     s_.layouts.push_back(layout);
   }
   return {s_.layouts.data(), count};

@@ -32,6 +32,7 @@ class Batcher {
   void close(std::uint32_t key);
   void find_splits();
   std::span<const Layout> find_layouts();
+  void keep_other_operands(std::uint32_t key);
   void emit_earlier_parts(const Component& component, std::uint32_t first, std::uint32_t end);
   void emit_ranks(std::uint32_t first, std::uint32_t end);
   void emit_rank(std::uint32_t first, std::uint32_t end);

@@ -39,6 +39,8 @@ struct Layout {
   bool ragged;            ///< whether sizes differ within a batch
   bool in_place = false;  ///< whether the value may overwrite its operand
   bool donates = false;   ///< whether an in-place user may overwrite the value
+  /// Elements to leave before the value, for the scratch of its user (OpForm); null: none.
+  std::size_t (*room)(const Dim& value) = nullptr;
 
   explicit Layout(const Node& n)
       : size(n.dim.size()),

@@ -24,8 +24,9 @@ void lay_out_values(const GraphStore& graph, const Layout& layout, const NodeId*
   }
   if (layout.ragged) {
     for (std::uint32_t k = 0; k < count; ++k) {
-      const std::uint64_t size = graph.nodes[ids[k]].dim.size();
-      value[ids[k] - plan.begin] = plan.extent = aligned(plan.extent, alignment(size));
+      const Dim& dim = graph.nodes[ids[k]].dim;
+      const std::uint64_t size = dim.size(), room = layout.room ? layout.room(dim) : 0;
+      value[ids[k] - plan.begin] = plan.extent = aligned(plan.extent + room, alignment(size));
       extend(plan, size);
     }
     return;
@@ -103,7 +104,13 @@ void Plan::lay_out_device(const GraphStore& graph, const Layouts& layouts, std::
     if (layout.device != device) return;
     if (!layout.in_place || !lay_out_in_place(graph, s, layouts))
       lay_out_values(graph, layout, ids, s.count, *this);
-    lay_out_aux(graph, layout, ids, s.count, *this);
+    const auto before = graph.nodes[ids[0]].form->scratch_before_operand;
+    if (!before || !take_operands(graph, s, layouts, true))
+      return lay_out_aux(graph, layout, ids, s.count, *this);
+    for (std::uint32_t k = 0; k < s.count; ++k) {
+      const NodeId a = graph.args[first_arg[ids[k] - begin]];
+      aux[ids[k] - begin] = value[a - begin] - before(graph.nodes[a].dim);
+    }
   };
   for (const Step& s : steps) {
     if (s.accumulates) continue;
@@ -115,24 +122,36 @@ void Plan::lay_out_device(const GraphStore& graph, const Layouts& layouts, std::
   }
 }
 
-// Lays out the values of a batch over their operands, if each operand donates its memory and no
-// other node has overwritten it.
+// Lays out the values of a batch over their operands if possible.
 bool Plan::lay_out_in_place(const GraphStore& graph, const Step& step, const Layouts& layouts) {
+  if (!take_operands(graph, step, layouts, false)) return false;
+  const NodeId* ids = order.data() + step.first;
+  for (std::uint32_t k = 0; k < step.count; ++k)
+    value[ids[k] - begin] = value[graph.args[first_arg[ids[k] - begin]] - begin];
+  return true;
+}
+
+// Marks the first operands of a batch as overwritten, if each donates its memory, with room for
+// scratch before it if wanted, and no other node has overwritten it.
+bool Plan::take_operands(const GraphStore& graph, const Step& step, const Layouts& layouts,
+                         bool with_room) {
+  if (!layouts.keys) return false;
   if (freed.empty()) freed.resize(end - begin, false);
   const NodeId* ids = order.data() + step.first;
   std::uint32_t taken = 0;
   const auto operand = [&](std::uint32_t k) { return graph.args[first_arg[ids[k] - begin]]; };
+  const auto donates = [&](NodeId a) {
+    const Layout& layout = layouts.all[layouts.keys[a - begin]];
+    return layout.donates && (layout.room || !with_room);
+  };
   for (; taken < step.count; ++taken) {
     const NodeId a = operand(taken);
-    if (a < begin || !layouts.all[layouts.keys[a - begin]].donates || freed[a - begin]) break;
+    if (a < begin || freed[a - begin] || !donates(a)) break;
     freed[a - begin] = true;
   }
-  if (taken < step.count) {
-    while (taken-- > 0) freed[operand(taken) - begin] = false;
-    return false;
-  }
-  for (std::uint32_t k = 0; k < step.count; ++k) value[ids[k] - begin] = value[operand(k) - begin];
-  return true;
+  if (taken == step.count) return true;
+  while (taken-- > 0) freed[operand(taken) - begin] = false;
+  return false;
 }
 
 void plan_in_order(const GraphStore& graph, NodeId begin, NodeId end, Plan& plan) {

@@ -78,6 +78,8 @@ struct Plan {
   };
   void lay_out_device(const GraphStore& graph, const Layouts& layouts, std::uint32_t device);
   bool lay_out_in_place(const GraphStore& graph, const Step& step, const Layouts& layouts);
+  bool take_operands(const GraphStore& graph, const Step& step, const Layouts& layouts,
+                     bool with_room);
 };
 
 }  // namespace dynet

@@ -81,7 +81,8 @@ class PlanVerifier::Run {
       if (!has(aux(ids[k]), scratch(ids[k]), ids[k] + kScratch))
         fail(graph_, ids[k], "has its scratch in the memory of another");
       for_operands(step, ids[k], [&](NodeId a) {
-        if (!lies_in_place(ids[k], a)) need(a, ids[k], "overwrites an operand of its batch");
+        if (!lies_in_place(ids[k], a) && !lies_in_scratch(ids[k], a))
+          need(a, ids[k], "overwrites an operand of its batch");
       });
     }
   }
@@ -103,6 +104,16 @@ class PlanVerifier::Run {
   bool lies_in_place(NodeId id, NodeId a) const {
     return a >= plan_.begin && a == graph_.args_of(graph_.nodes[id])[0] && in_memory(id) &&
            value(id) == value(a) && size(id) == size(a) && !plan_.freed.empty() &&
+           plan_.freed[a - plan_.begin];
+  }
+
+  // Whether the end of a node's scratch overwrites its first operand.
+  bool lies_in_scratch(NodeId id, NodeId a) const {
+    const Node& n = graph_.nodes[id];
+    const auto before = n.form->scratch_before_operand;
+    return before && a >= plan_.begin && a == graph_.args_of(n)[0] && in_memory(a) &&
+           value(a) == aux(id) + before(graph_.nodes[a].dim) &&
+           value(a) + size(a) == aux(id) + scratch(id) && !plan_.freed.empty() &&
            plan_.freed[a - plan_.begin];
   }
 

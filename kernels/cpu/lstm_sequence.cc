@@ -123,7 +123,7 @@ void sequence_forward_by(const Products& by, const Batch<T>& b) {
       const std::span<const LstmSequence> now(g.sequences.data(), running);
       for (const LstmSequence& s : now) {
         const std::size_t at = 4 * h * s.column(step);
-        std::copy_n(s.sums + at, 4 * h, s.gates + at);
+        if (s.sums != s.gates) std::copy_n(s.sums + at, 4 * h, s.gates + at);
         if (T* const before = s.output_before(step))
           columns.push(before, s.gates + at, true, multiply);
       }

@@ -1,4 +1,5 @@
-// Values computed in place: only over operands that neither forward nor backward reads afterwards.
+// Values computed in place, and scratch over operands: only over operands that neither forward nor
+// backward reads afterwards.
 
 #include <algorithm>
 #include <vector>
@@ -26,12 +27,24 @@ const OpForm kSource = form("source"), kParameter = form("parameter", Kind::para
              kOperands = reading("operands", Reads::inputs),
              kValue = reading("value", Reads::output), kBoth = reading("both", Reads::both),
              kInPlace = reading("in place", Reads::output_in_place),
-             kInPlaceToo = reading("in place too", Reads::output_in_place);
+             kInPlaceToo = reading("in place too", Reads::output_in_place),
+             kSums = form("sums", Kind::compute, BatchRule::sequences({.cols = Ragged::kValue}));
+
+// Scratch of two elements before those of the first operand.
+const OpForm kGates = [] {
+  OpForm f = form("gates", Kind::compute,
+                  BatchRule::sequences({.cols = Ragged::kValue | Ragged::operand(0)}),
+                  [](const GraphStore&, const Node& n) { return 2 + n.dim.size(); });
+  f.scratch_before_operand = [](const Dim&) { return std::size_t{2}; };
+  return f;
+}();
+constexpr NodeId kScratch = NodeId{1} << 30;  // owner of the scratch of node id: kScratch + id
 
 /// A graph whose nodes often have a single user, as in a network.
 Graph network(std::uint64_t seed) {
   static const OpForm* const kForms[] = {&kNeither, &kOperands, &kValue,      &kBoth,
-                                         &kInPlace, &kInPlace,  &kInPlaceToo, &kView};
+                                         &kInPlace, &kInPlace,  &kInPlaceToo, &kView,
+                                         &kSums,    &kSums,     &kGates,      &kGates};
   const RandomStream random(seed);
   std::uint64_t draws = 0;
   const auto below = [&](std::uint64_t bound) { return random.bits(draws++) % bound; };
@@ -70,8 +83,17 @@ struct Memory {
     return std::all_of(first, first + static_cast<std::ptrdiff_t>(g.nodes[r].dim.size()),
                        [&](NodeId o) { return o == r; });
   }
-  /// Simulates the plan; returns the number of values computed over others.
-  std::size_t run() {
+  std::size_t scratch_of(NodeId id) const {
+    return plan.aux[id - plan.begin] == Plan::kNoMemory ? 0 : 2 + g.nodes[id].dim.size();
+  }
+  bool holds_scratch(NodeId id) const {
+    const auto first = owner.begin() + static_cast<std::ptrdiff_t>(plan.aux[id - plan.begin]);
+    return std::all_of(first, first + static_cast<std::ptrdiff_t>(scratch_of(id)),
+                       [&](NodeId o) { return o == kScratch + id; });
+  }
+  /// Simulates the plan; returns the number of values computed over others, and adds that of
+  /// scratch over operands to `scratch_over`.
+  std::size_t run(std::size_t& scratch_over) {
     std::size_t over = 0;
     for (const Step& s : plan.steps) {
       const NodeId* ids = plan.order.data() + s.first;
@@ -84,6 +106,13 @@ struct Memory {
         over += *first != ~NodeId{0};
         std::fill_n(first, g.nodes[ids[k]].dim.size(), ids[k]);
       }
+      for (std::uint32_t k = 0; k < s.count; ++k) {
+        if (scratch_of(ids[k]) == 0) continue;
+        const auto first =
+            owner.begin() + static_cast<std::ptrdiff_t>(plan.aux[ids[k] - plan.begin]);
+        scratch_over += first[2] != ~NodeId{0};
+        std::fill_n(first, scratch_of(ids[k]), kScratch + ids[k]);
+      }
     }
     return over;
   }
@@ -92,7 +121,7 @@ struct Memory {
 }  // namespace
 
 TEST_CASE("a plan keeps the values that backward reads and marks all freed values") {
-  std::size_t over = 0;
+  std::size_t over = 0, scratch_over = 0;
   Plan plan;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     CAPTURE(seed);
@@ -101,7 +130,7 @@ TEST_CASE("a plan keeps the values that backward reads and marks all freed value
     PlanMaker(PlanPolicy::in_batches).make(g, begin, end, plan);
     REQUIRE(plan.order.size() == end - begin);
     Memory memory{g, plan};
-    over += memory.run();
+    over += memory.run(scratch_over);
     for (NodeId id = begin; id < end; ++id) {
       const Node& n = g.nodes[id];
       const Kind kind = n.form->kind;
@@ -116,9 +145,29 @@ TEST_CASE("a plan keeps the values that backward reads and marks all freed value
       }
       const bool freed = !plan.freed.empty() && plan.freed[id - begin];
       if (memory.has_own(id)) REQUIRE(freed != memory.holds(id));
+      if (memory.scratch_of(id)) REQUIRE(memory.holds_scratch(id));
     }
   }
   CHECK(over > 100);
+  CHECK(scratch_over > 20);
+}
+
+TEST_CASE("scratch lies over an operand only if no other node reads that") {
+  const auto overwritten = [](const std::vector<std::vector<NodeId>>& users) {
+    Graph g;
+    g.add(kSource, {5});
+    for (int k = 0; k < 3; ++k) g.add(kSums, {5}, {0});
+    for (const std::vector<NodeId>& operands : users) g.add(kGates, {5}, operands);
+    const Plan plan = plan_of(g, 0, size(g));
+    std::vector<NodeId> freed;
+    for (NodeId id = 0; id < plan.freed.size(); ++id)
+      if (plan.freed[id]) freed.push_back(id);
+    return freed;
+  };
+  CHECK(overwritten({{1}, {2}, {3}}) == std::vector<NodeId>{1, 2, 3});
+  CHECK(overwritten({{1}, {2}, {2}}).empty());               // two nodes of one batch
+  CHECK(overwritten({{1, 0}, {2, 0}, {3, 4}}).size() == 3);  // the last one is a batch of its own
+  CHECK(overwritten({{1, 0}, {2, 3}}).empty());
 }
 
 TEST_CASE("a batch is computed in place only if all of its nodes allow it") {
@@ -129,7 +178,8 @@ TEST_CASE("a batch is computed in place only if all of its nodes allow it") {
   for (const NodeId y : {ys[0], ys[1], ys[2], ys[2]}) g.add(kInPlace, {5}, {y});
   const Plan plan = plan_of(g, 0, 12);
   Memory memory{g, plan};
-  CHECK(memory.run() == 0);
+  std::size_t scratch_over = 0;
+  CHECK(memory.run(scratch_over) == 0);
   for (NodeId id = 0; id < 12; ++id) {
     CHECK(memory.holds(id));
     CHECK_FALSE((!plan.freed.empty() && plan.freed[id]));

@@ -97,6 +97,27 @@ TEST_CASE("verify names a value that is overwritten before it is read") {
   check_fault("node 2 (sum) reads an operand that is lost", g, plan);
 }
 
+TEST_CASE("verify accepts scratch over the first operand, whose value is lost then") {
+  static const OpForm kGates = [] {
+    OpForm f = form("gates", Kind::compute, BatchRule::each(),
+                    [](const GraphStore&, const Node& n) { return 4 + n.dim.size(); });
+    f.scratch_before_operand = [](const Dim&) { return std::size_t{4}; };
+    return f;
+  }();
+  Graph g;
+  const NodeId a = g.add(kIn, {4}), b = g.add(kGates, {4}, {a});
+  Plan plan = plan_of(g, 0, 2);
+  plan.value[a] = 4;
+  plan.value[b] = 12;
+  plan.aux[b] = 0;
+  check_fault("node 1 (gates) overwrites an operand of its batch", g, plan);
+  plan.freed.resize(2, false);
+  plan.freed[a] = true;
+  check_fault("none", g, plan);
+  plan.aux[b] = 1;
+  check_fault("node 1 (gates) overwrites an operand of its batch", g, plan);
+}
+
 TEST_CASE("verify names gradients that overlap, are missing or outside of their block") {
   const Graph g = small();
   Plan plan = plan_of(g, 0, 5);
