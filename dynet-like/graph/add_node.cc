@@ -153,7 +153,11 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   NodeKindTable::Recent& kind = s.kinds.recent(form, dims, arity, word);
   const bool known =
       kind.is_of(form, dims, arity, planning) && kind.has_words(words, attribute_words);
-  if (!known || !kind.complete) {
+  const auto has_shape = [&] {
+    return form.has_shape &&
+           form.has_shape(*kind.shape, {{dims, arity}, attributes.bytes, attributes.payload});
+  };
+  if (!known || !(kind.complete || has_shape())) {
     try {
       find_shape(s, form, {dims, arity}, planning, attributes, words, kind, known, at);
     } catch (const RuleBroken& broken) {

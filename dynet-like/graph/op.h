@@ -299,6 +299,9 @@ struct OpForm {
   /// of scratch elements before it, a function of the operand's shape; else null. Backward reads
   /// the scratch instead of the operand.
   std::size_t (*scratch_before_operand)(const Dim& operand) = nullptr;
+  /// Spares the shape rule: whether a node with the operand shapes and batch attributes of an
+  /// earlier one, which had this shape, is valid and has that shape, too; null: not known.
+  bool (*has_shape)(const Dim& shape, const Operands& operands) = nullptr;
 };
 
 }  // namespace dynet

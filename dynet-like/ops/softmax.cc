@@ -92,6 +92,14 @@ const OpForm kConstrainedSoftmax = {.name = "constrained_softmax",
                                     .backward = DYNET_BACKWARD(cpu::constrained_softmax_backward),
                                     .cuda = CudaRule::by(&cuda::kConstrainedSoftmax)};
 
+// Operand k has a row for each class.
+template <std::size_t k>
+bool has_class_loss(const Dim& loss, const Operands& x) {
+  const auto& a = x.as<ClassAttr>();
+  return a.indices.source == Indices::in_node && a.indices.count == loss.bd && a.extreme >= 0 &&
+         a.extreme < x[k].rows();
+}
+
 const OpForm kPickNegLogSoftmax = {
     .name = "pickneglogsoftmax",
     .shape =
@@ -104,7 +112,8 @@ const OpForm kPickNegLogSoftmax = {
     .aux = class_loss_aux,
     .forward = DYNET_FORWARD(cpu::class_loss_forward),
     .backward = DYNET_BACKWARD(cpu::class_loss_backward),
-    .cuda = CudaRule::by(&cuda::kClassLoss)};
+    .cuda = CudaRule::by(&cuda::kClassLoss),
+    .has_shape = has_class_loss<0>};
 
 // Number of scores of a loss, which lie at the start of its scratch.
 std::size_t score_count(const GraphStore& graph, const Node& n) {
@@ -129,7 +138,8 @@ constexpr OpForm linear_form(std::size_t biases) {
           .forward = DYNET_FORWARD(cpu::linear_cross_entropy_forward),
           .backward = DYNET_BACKWARD(cpu::linear_cross_entropy_backward),
           .cuda = CudaRule::by(&cuda::kLinearCrossEntropy),
-          .sums = score_count};
+          .sums = score_count,
+          .has_shape = biases == 0 ? has_class_loss<0> : has_class_loss<1>};
 }
 const OpForm kLinearCrossEntropy[2] = {linear_form(0), linear_form(1)};  // by number of biases
 

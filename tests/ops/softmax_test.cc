@@ -340,6 +340,36 @@ TEST_CASE("softmax: lines longer, and lines beside more others, than are compute
   }
 }
 
+TEST_CASE("losses of classes: the class is checked in every node, also after an equal one") {
+  ComputationGraph g;
+  ParameterCollection pc;
+  const Expression x = input(g, Dim({3}, 2), std::vector<float>{1, 2, 3, 4, 5, 6}),
+                   one = input(g, {3}, {1, 2, 3}), w = parameter(g, pc.add_parameters({4, 3})),
+                   b = parameter(g, pc.add_parameters({4}));
+  const std::vector<unsigned> right = {0, 2}, outside = {0, 4}, few = {1};
+  const std::vector<unsigned>* const null = nullptr;
+  const std::function<Expression(const IndexArgument&)> losses[] = {
+      [&](const IndexArgument& v) { return pickneglogsoftmax(x, v); },
+      [&](const IndexArgument& v) {
+        return linear_cross_entropy({w, x}, v);
+      },
+      [&](const IndexArgument& v) {
+        return linear_cross_entropy({b, w, x}, v);
+      }};
+  for (const auto& loss : losses) {
+    for (int again = 0; again < 2; ++again) {
+      CHECK(loss(right).dim() == Dim({1}, 2));
+      CHECK(loss(&right).dim() == Dim({1}, 2));
+      CHECK_THROWS_AS(loss(outside), IndexError);
+      CHECK_THROWS_AS(loss(few), ArgumentError);
+      CHECK_THROWS_AS(loss(null), ArgumentError);
+    }
+  }
+  CHECK(pickneglogsoftmax(one, 2).dim() == Dim({1}));
+  for (const long wrong : {3l, -1l, 1l << 32})
+    CHECK_THROWS_AS(pickneglogsoftmax(one, wrong), IndexError);
+}
+
 TEST_CASE("softmax: a NaN among the scores shows") {
   ComputationGraph g;
   const Expression x = input(g, {3}, {1, std::numeric_limits<float>::quiet_NaN(), 2});
