@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/eigen.h"
+#include "kernels/cpu/elementary.h"
 #include "kernels/cpu/lstm_sequence.h"
 #include "kernels/cpu/product_kinds.h"
 #include "kernels/cpu/recurrent.h"
@@ -185,23 +186,48 @@ void affine_forward_by(const Products& by, const Batch<T>& b, T* const* ys, std:
     }
 }
 
+// d (+)= the sum of the columns of `count` batch elements, from e on, of the nodes [i, end).
+template <class T, class Size>
+void sum_columns(const GradientBatch<T>& b, std::size_t i, std::size_t end, std::size_t e,
+                 std::size_t count, Size size_of, bool add, T* d, std::size_t rows) {
+  using L = Lanes<T>;
+  constexpr std::size_t kTile = 4;  // vectors of rows
+  const auto sum = [&]<std::size_t R>(std::integral_constant<std::size_t, R>, std::size_t row,
+                                      auto part) {
+    typename L::V sums[R];
+    for (std::size_t r = 0; r < R; ++r)  // -0 + x is x, also for x = -0
+      sums[r] = add ? L::load(d + row + r * L::kWidth, part) : -typename L::V{};
+    bool any = add;
+    for (std::size_t j = i; j < end; ++j) {
+      const T *x = b.d_out(j) + e * size_of(j) + row, *const last = x + count * size_of(j);
+      any |= x < last;
+      for (; x < last; x += rows)
+        for (std::size_t r = 0; r < R; ++r) sums[r] += L::load(x + r * L::kWidth, part);
+    }
+    for (std::size_t r = 0; r < R; ++r)
+      L::store(d + row + r * L::kWidth, any ? sums[r] : typename L::V{}, part);
+  };
+  std::size_t row = 0;
+  for (; row + kTile * L::kWidth <= rows; row += kTile * L::kWidth)
+    sum(std::integral_constant<std::size_t, kTile>(), row, typename L::All());
+  each_vector<T>(rows - row, [&](std::size_t at, auto part) {
+    sum(std::integral_constant<std::size_t, 1>(), row + at, part);
+  });
+}
+
 // The gradient of the bias, repeated in each column of sums of size(i) elements.
 template <class T, class Size>
 void bias_gradient(const GradientBatch<T>& b, std::size_t k, Size size_of) {
   const Dim& bias = b.dim(k);
   const std::size_t rows = bias.batch_size();
-  for (std::size_t i = 0; i < b.count; ++i) {
-    T* d = b.d_in(k, i);
+  const std::size_t elements = bias.bd;  // with a bias each, which is summed over its columns
+  for (std::size_t i = 0, end = 0; i < b.count; i = end) {
+    T* const d = b.d_in(k, i);
+    end = i + 1;
+    while (elements == 1 && end < b.count && b.d_in(k, end) == d) ++end;  // nodes with one bias
     if (!d) continue;
-    bool add = b.add(k, i);
-    const std::size_t size = size_of(i);
-    if (size == 0 && !add) std::fill_n(d, bias.size(), T(0));
-    for (std::size_t e = 0; e < b.dim().bd; ++e) {
-      T* to = d + (bias.bd == 1 ? 0 : e * rows);
-      if (bias.bd != 1) add = b.add(k, i);
-      for (std::size_t at = 0; at < size; at += rows, add = true)
-        store_or_add(add, array(to, rows), array(b.d_out(i) + e * size + at, rows));
-    }
+    for (std::size_t e = 0; e < elements; ++e)
+      sum_columns(b, i, end, e, b.dim().bd / elements, size_of, b.add(k, i), d + e * rows, rows);
   }
 }
 
