@@ -8,7 +8,6 @@
 #include "tests/ops/infinities.h"
 #include "tests/ops/large_numbers.h"
 #include "tests/ops/large_scores.h"
-#include "tests/support/catch.h"
 
 using namespace dynet;
 using namespace dynet::test;

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <cstddef>
-#include <string>
-
-#include "dynet-like/graph/computation_graph.h"
 #include "tests/support/all_values.h"
+#include "tests/support/prelude.h"
 
 #ifdef DYNET_TEST_GPU
 #include "kernels/cuda/memory_pool.h"
@@ -40,44 +37,32 @@ struct HurriedDevice {
   explicit HurriedDevice(int number) { emulation::hurried = number; }
   ~HurriedDevice() { emulation::hurried = -1; }
 #endif
-  HurriedDevice(const HurriedDevice&) = delete;
-  HurriedDevice& operator=(const HurriedDevice&) = delete;
 };
 
 /// As little memory as tests that run out of it have: in the emulation, kernels that are loaded
 /// late and cuBLAS take some themselves.
 constexpr std::size_t kLittleMemory = std::size_t{1} << 30;
 
-/// While one lives, the device has no more memory than this; on a GPU, for this process.
+/// Limits the memory of the first device, on a GPU for this process; returns the limit before.
 #ifdef DYNET_TEST_GPU
-class SmallDevice {
- public:
-  explicit SmallDevice(std::size_t bytes) {
-    release_graph_memory();  // what earlier graphs have left there
-    before_ = cuda::pool_of(0).set_limit(bytes);
-  }
-  ~SmallDevice() { cuda::pool_of(0).set_limit(before_); }
-  SmallDevice(const SmallDevice&) = delete;
-  SmallDevice& operator=(const SmallDevice&) = delete;
-
- private:
-  std::size_t before_;
-};
+inline std::size_t set_memory_limit(std::size_t bytes) {
+  release_graph_memory();  // what earlier graphs have left there
+  return cuda::pool_of(0).set_limit(bytes);
+}
 #else
+inline std::size_t set_memory_limit(std::size_t bytes) {
+  return std::exchange(emulation::limit(), bytes);
+}
+#endif
+
+/// While one lives, the device has no more memory than this.
 class SmallDevice {
  public:
-  explicit SmallDevice(std::size_t bytes, int number = 0)
-      : number_(number), before_(emulation::limit(number)) {
-    emulation::limit(number) = bytes;
-  }
-  ~SmallDevice() { emulation::limit(number_) = before_; }
-  SmallDevice(const SmallDevice&) = delete;
-  SmallDevice& operator=(const SmallDevice&) = delete;
+  explicit SmallDevice(std::size_t bytes) : before_(set_memory_limit(bytes)) {}
+  ~SmallDevice() { set_memory_limit(before_); }
 
  private:
-  int number_;
   std::size_t before_;
 };
-#endif
 
 }  // namespace dynet::test

@@ -1,8 +1,5 @@
 // Runs of many processes whose graphs are on devices: the bits are those of one.
 
-#include <functional>
-#include <vector>
-
 #include "dynet-like/distributed/distributed_trainer.h"
 #include "dynet-like/distributed/in_process.h"
 #include "tests/cuda/training.h"

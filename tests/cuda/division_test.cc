@@ -2,10 +2,8 @@
 
 #include "kernels/cuda/division.h"
 
-#include <cstdint>
-
 #include "dynet-like/base/random.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 using namespace dynet;
 

@@ -2,19 +2,11 @@
 
 #ifndef DYNET_TEST_GPU
 
-#include <cmath>
-#include <cstddef>
-#include <functional>
-#include <stdexcept>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
 #include "kernels/cuda/copy.h"
 #include "kernels/cuda/queue.h"
 #include "tests/cuda/device.h"
 #include "tests/cuda/emulation/checks.h"
 #include "tests/cuda/emulation/lanes.h"
-#include "tests/support/catch.h"
 
 using namespace dynet;
 
@@ -23,6 +15,13 @@ namespace {
 template <class... A>
 void nothing(A...) {
   emulation::wait_for_kernel_before();
+}
+
+/// A temporary that is full of ones.
+float* ones(cuda::Queue& q, std::size_t n) {
+  float* const p = q.temporary(n);
+  cuda::fill_numbers(q, p, n, 1, false);
+  return p;
 }
 
 /// Runs f, with a kernel or product of the test, on a queue of its own.
@@ -40,7 +39,7 @@ void on_device(F f) {
 TEST_CASE("the emulation takes no address of the host for one of the device", "[cuda]") {
   static float fixed[5];
   float automatic[5];
-  const std::vector<float> dynamic(4), large(std::size_t{1} << 20);
+  const Floats dynamic(4), large(std::size_t{1} << 20);
   emulation::look_at_host_memory();
   for (const float* p :
        std::vector<const float*>{fixed + 1, automatic + 1, &dynamic[1], &large[(1 << 19) + 1]}) {
@@ -106,8 +105,7 @@ TEST_CASE("the emulation has the limits of CUDA", "[cuda]") {
 TEST_CASE("the emulation has the rules of cuBLAS", "[cuda]") {
   const auto multiply = [](const auto& change) {
     on_device([&](cuda::Queue& q) {
-      float* const p = q.temporary(1000);
-      cuda::fill_numbers(q, p, 1000, 1, false);
+      float* const p = ones(q, 1000);
       cuda::Product product{false, false, 3, 4, 5, p, 3, p + 100, 5, p + 200, 3, 0, 2, 15, 20, 12};
       change(product);
       q.flush();
@@ -135,8 +133,7 @@ TEST_CASE("the emulation has the rules of cuBLAS", "[cuda]") {
 TEST_CASE("results of a list of matrices do not overlap", "[cuda]") {
   const auto multiply = [](std::size_t to, bool inverses) {
     on_device([&](cuda::Queue& q) {
-      float* const p = q.temporary(1000);
-      cuda::fill_numbers(q, p, 1000, 1, false);
+      float* const p = ones(q, 1000);
       const float* const factors[] = {p, p, p};
       float* const results[] = {p + 500, p + to, p + 600};
       const auto* const each = q.send(factors, 3);
@@ -159,8 +156,7 @@ TEST_CASE("results of a list of matrices do not overlap", "[cuda]") {
 TEST_CASE("the emulation wants no product where products of the same call read", "[cuda]") {
   const auto multiply = [](std::size_t to, int batch) {
     on_device([&](cuda::Queue& q) {
-      float* const p = q.temporary(1000);
-      cuda::fill_numbers(q, p, 1000, 1, false);
+      float* const p = ones(q, 1000);
       q.multiply({false, false, 3, 4, 5, p, 3, p + 100, 5, p + to, 3, 0, batch, 15, 20, 12});
     });
   };
@@ -179,8 +175,7 @@ TEST_CASE("memory that is used again is full of NaN", "[cuda]") {
     return v;
   };
   q.begin_operation();
-  float* const p = q.temporary(5);
-  cuda::fill_numbers(q, p, 5, 1, false);
+  float* const p = ones(q, 5);
   CHECK(number(p + 4) == 1);
   q.begin_operation();
   CHECK(q.temporary(5) == p);
@@ -198,8 +193,7 @@ TEST_CASE("memory that is used again is full of NaN", "[cuda]") {
 
 TEST_CASE("the emulation takes memory for kernels and for cuBLAS", "[cuda]") {
   const auto multiply = [](cuda::Queue& q) {
-    float* const p = q.temporary(3);
-    cuda::fill_numbers(q, p, 3, 1, false);
+    float* const p = ones(q, 3);
     q.multiply({false, false, 1, 1, 1, p, 1, p + 1, 1, p + 2, 1, 0});
   };
   on_device(multiply);

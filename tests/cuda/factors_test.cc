@@ -1,19 +1,12 @@
 // Inverses and determinants of matrices on both sides of the size from which on cuBLAS finds their
 // factors.
 
-#include <cmath>
-#include <vector>
-
-#include "dynet-like/dynet.h"
-#include "tests/cuda/device.h"
-#include "tests/support/catch.h"
+#include "tests/cuda/check_equal.h"
 
 using namespace dynet;
 using namespace dynet::test;
 
 namespace {
-
-using Floats = std::vector<float>;
 
 /// Two batches of matrices with a large diagonal, whose rows are turned by `turn` places.
 Floats turned(unsigned n, unsigned turn) {
@@ -38,8 +31,8 @@ std::vector<Floats> run(unsigned n, const Floats& matrices, bool on_device) {
   g.backward(loss, true);
   std::vector<Floats> all;
   for (const auto* of : {inverses, logdets})
-    for (unsigned k = 0; k < 2; ++k) all.push_back(as_vector(of[k].value()));
-  all.push_back(as_vector(x.gradient()));
+    for (unsigned k = 0; k < 2; ++k) all.push_back(values(of[k]));
+  all.push_back(gradient(x));
   return all;
 }
 
@@ -50,15 +43,7 @@ TEST_CASE("inverses and determinants of all sizes are the CPU's", "[cuda]") {
     for (const unsigned turn : {0u, 2u, 5u}) {  // by which rows are exchanged
       CAPTURE(n, turn);
       const Floats matrices = turned(n, turn % n);
-      const auto host = run(n, matrices, false), device = run(n, matrices, true);
-      for (std::size_t k = 0; k < host.size(); ++k)
-        for (std::size_t i = 0; i < host[k].size(); ++i) {
-          CAPTURE(k, i);
-          if (std::isfinite(host[k][i]))
-            CHECK(device[k][i] == Approx(host[k][i]).epsilon(2e-4).margin(2e-4));
-          else
-            CHECK_FALSE(std::isfinite(device[k][i]));
-        }
+      check_equal(run(n, matrices, false), run(n, matrices, true), 2e-4, 2e-4);
     }
 }
 

@@ -1,22 +1,13 @@
 // Several operations as one kernel, several products as one: values and gradients are the
 // CPU's, and the number of kernels is what it should be.
 
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "dynet-like/run/executor.h"
 #include "tests/cuda/check_equal.h"
-#include "tests/cuda/device.h"
-#include "tests/support/catch.h"
 
 using namespace dynet;
 using namespace dynet::test;
 
 namespace {
-
-using Floats = std::vector<float>;
 
 constexpr unsigned kHidden = 6;
 
@@ -100,86 +91,83 @@ Outs hidden(const std::vector<Net::State>& states) {
   return all;
 }
 
-std::vector<NetCase<Net>> cases() {
-  std::vector<NetCase<Net>> all;
-  all.push_back({"one sequence", [](const Net& n) { return hidden(n.sequence(5)); }});
-  all.push_back({"sequences of several lengths", [](const Net& n) {
-                   Outs outs;
-                   for (const unsigned length : {4u, 7u, 1u, 7u, 3u})
-                     for (const Expression& h : hidden(n.sequence(length))) outs.push_back(h);
-                   return outs;
-                 }});
-  all.push_back({"only the last cell is used", [](const Net& n) {
-                   Outs outs;
-                   for (const unsigned length : {4u, 6u})
-                     outs.push_back(n.sequence(length).back().c);
-                   return outs;
-                 }});
-  all.push_back({"batches of samples", [](const Net& n) {
-                   Outs outs = hidden(n.sequence(4, 3));
-                   outs.push_back(n.sequence(2, 3).back().h);
-                   return outs;
-                 }});
-  all.push_back({"two directions", [](const Net& n) {
-                   Outs outs;
-                   for (const unsigned length : {5u, 3u, 5u}) {
-                     const Outs f = hidden(n.sequence(length)),
-                                b = hidden(n.sequence(length, 1, true));
-                     for (unsigned t = 0; t < length; ++t)
-                       outs.push_back(concatenate({f[t], b[length - 1 - t]}));
-                   }
-                   return outs;
-                 }});
-  all.push_back({"trees", [](const Net& n) {
-                   Outs outs;
-                   unsigned next = 0;
-                   for (const unsigned depth : {3u, 1u, 4u}) outs.push_back(n.tree(depth, next).h);
-                   return outs;
-                 }});
-  all.push_back({"cells are used elsewhere, too", [](const Net& n) {
-                   Outs outs;
-                   for (const unsigned length : {3u, 5u})
-                     for (const auto& s : n.sequence(length)) outs.push_back(cmult(s.h, s.c));
-                   return outs;
-                 }});
-  all.push_back(
-      {"cells of the same sums", [](const Net& n) {
-         const Expression sums = n.sums(3);
-         return each(3, [&](unsigned k) { return lstm_cell(sums, {n.word(k), n.word(k + 4)}).h; });
-       }});
+NetCases<Net> cases() {
+  NetCases<Net> all;
+  const auto add = [&](const std::string& name, const Make<Net>& make) {
+    all.emplace_back(name, make);
+  };
+  add("one sequence", [](const Net& n) { return hidden(n.sequence(5)); });
+  add("sequences of several lengths", [](const Net& n) {
+    Outs outs;
+    for (const unsigned length : {4u, 7u, 1u, 7u, 3u})
+      for (const Expression& h : hidden(n.sequence(length))) outs.push_back(h);
+    return outs;
+  });
+  add("only the last cell is used", [](const Net& n) {
+    Outs outs;
+    for (const unsigned length : {4u, 6u}) outs.push_back(n.sequence(length).back().c);
+    return outs;
+  });
+  add("batches of samples", [](const Net& n) {
+    Outs outs = hidden(n.sequence(4, 3));
+    outs.push_back(n.sequence(2, 3).back().h);
+    return outs;
+  });
+  add("two directions", [](const Net& n) {
+    Outs outs;
+    for (const unsigned length : {5u, 3u, 5u}) {
+      const Outs f = hidden(n.sequence(length)), b = hidden(n.sequence(length, 1, true));
+      for (unsigned t = 0; t < length; ++t) outs.push_back(concatenate({f[t], b[length - 1 - t]}));
+    }
+    return outs;
+  });
+  add("trees", [](const Net& n) {
+    Outs outs;
+    unsigned next = 0;
+    for (const unsigned depth : {3u, 1u, 4u}) outs.push_back(n.tree(depth, next).h);
+    return outs;
+  });
+  add("cells are used elsewhere, too", [](const Net& n) {
+    Outs outs;
+    for (const unsigned length : {3u, 5u})
+      for (const auto& s : n.sequence(length)) outs.push_back(cmult(s.h, s.c));
+    return outs;
+  });
+  add("cells of the same sums", [](const Net& n) {
+    const Expression sums = n.sums(3);
+    return each(3, [&](unsigned k) { return lstm_cell(sums, {n.word(k), n.word(k + 4)}).h; });
+  });
   // Two parents use each place once, four use it twice.
   for (const unsigned parents : {2u, 4u})
-    all.push_back({std::to_string(parents) +
-                       " parents: a child is the first of one and the second of another",
-                   [parents](const Net& n) {
-                     const Expression a = tanh(n.word(1)), b = tanh(n.word(2));
-                     return each(parents, [&](unsigned k) {
-                       return lstm_cell(n.sums(k), {k % 2 ? a : b, k % 2 ? b : a}).h;
-                     });
-                   }});
-  all.push_back({"sums of many", [](const Net& n) {
-                   Outs outs;
-                   for (const unsigned operands : {17u, 40u, 600u, 40u}) {
-                     const Outs words = each(operands, [&](unsigned t) { return tanh(n.word(t)); });
-                     outs.push_back(sum(words));
-                     outs.push_back(average(words));
-                   }
-                   return outs;
-                 }});
-  all.push_back({"one product needs another", [](const Net& n) {
-                   const Expression w = n.leaf();
-                   const Expression u = pick_range(w, 0, kHidden),
-                                    v = pick_range(w, 6, 2 * kHidden);
-                   Expression x = n.word(1), y = n.word(2);
-                   for (int k = 0; k < 3; ++k) x = v * (u * x), y = v * (u * y);
-                   return Outs{x, y};
-                 }});
-  all.push_back({"the matrix of a product is another product", [](const Net& n) {
-                   const Expression w = n.leaf(), v = pick_range(w, 0, kHidden);
-                   Expression product = pick_range(w, 6, 2 * kHidden);
-                   for (int k = 0; k < 3; ++k) product = product * v;
-                   return Outs{product * n.word(1)};
-                 }});
+    add(std::to_string(parents) + " parents: a child is the first of one and the second of another",
+        [parents](const Net& n) {
+          const Expression a = tanh(n.word(1)), b = tanh(n.word(2));
+          return each(parents, [&](unsigned k) {
+            return lstm_cell(n.sums(k), {k % 2 ? a : b, k % 2 ? b : a}).h;
+          });
+        });
+  add("sums of many", [](const Net& n) {
+    Outs outs;
+    for (const unsigned operands : {17u, 40u, 600u, 40u}) {
+      const Outs words = each(operands, [&](unsigned t) { return tanh(n.word(t)); });
+      outs.push_back(sum(words));
+      outs.push_back(average(words));
+    }
+    return outs;
+  });
+  add("one product needs another", [](const Net& n) {
+    const Expression w = n.leaf();
+    const Expression u = pick_range(w, 0, kHidden), v = pick_range(w, 6, 2 * kHidden);
+    Expression x = n.word(1), y = n.word(2);
+    for (int k = 0; k < 3; ++k) x = v * (u * x), y = v * (u * y);
+    return Outs{x, y};
+  });
+  add("the matrix of a product is another product", [](const Net& n) {
+    const Expression w = n.leaf(), v = pick_range(w, 0, kHidden);
+    Expression product = pick_range(w, 6, 2 * kHidden);
+    for (int k = 0; k < 3; ++k) product = product * v;
+    return Outs{product * n.word(1)};
+  });
   return all;
 }
 
@@ -190,12 +178,7 @@ TEST_CASE("operations that run as one kernel compute what each of them does", "[
 }
 
 TEST_CASE("cells that are one node with their products compute the same", "[cuda]") {
-  struct OneNode : Net {
-    OneNode(ComputationGraph& g, ParameterCollection& pc) : Net(g, pc, true) {}
-  };
-  std::vector<NetCase<OneNode>> all;
-  for (const NetCase<Net>& c : cases()) all.push_back({c.name, c.make});
-  check_nets(all);
+  check_nets(cases(), true);
 }
 
 TEST_CASE("the kernels of a step do not meet in memory that is used again", "[cuda]") {
@@ -212,41 +195,13 @@ TEST_CASE("the kernels of a step do not meet in memory that is used again", "[cu
       const Expression x = words ? Expression() : n.word(3, 1500);
       for (const Net::State& s :
            {n.sequence(60, 1500, false, x).back(), n.sequence(50, 1500, true, x).back()})
-        for (const Expression& e : {s.h, s.c})
-          last[device].push_back(as_vector((words ? e : e + x).value()));
+        for (const Expression& e : {s.h, s.c}) last[device].push_back(values((words ? e : e + x)));
     }
     check_equal(last[false], last[true]);
   }
 }
 
 #ifndef DYNET_TEST_GPU
-namespace {
-
-/// Kernels and products, of a forward pass and of a backward pass.
-using Counts = std::vector<std::size_t>;
-
-Counts count(const Make<Net>& make, bool one) {
-  ParameterCollection pc;
-  DeviceGraph g;
-  const Expression loss = sum_elems(concatenate(make(Net(g, pc, one))));
-  const auto& now = emulation::counts();
-  const std::size_t k0 = now.launches, p0 = now.products;
-  g.incremental_forward(loss);
-  const std::size_t k1 = now.launches, p1 = now.products;
-  g.backward(loss);
-  return {k1 - k0, p1 - p0, now.launches - k1, now.products - p1};
-}
-
-/// Launches and products of the larger graph beyond those of the smaller one.
-Counts more(const Make<Net>& large, const Make<Net>& small, bool one = false) {
-  Counts all = count(large, one);
-  const Counts less = count(small, one);
-  for (std::size_t k = 0; k < all.size(); ++k) all[k] -= less[k];
-  return all;
-}
-
-}  // namespace
-
 TEST_CASE("a step takes a kernel and a product each way", "[cuda]") {
   const auto sequences = [](unsigned count, unsigned length, bool both) {
     return [=](const Net& n) {
@@ -260,18 +215,18 @@ TEST_CASE("a step takes a kernel and a product each way", "[cuda]") {
   };
   for (const bool one : {false, true}) {
     CAPTURE(one);
-    CHECK(more(sequences(1, 9, false), sequences(1, 8, false), one) == Counts{1, 1, 1, 1});
-    CHECK(more(sequences(5, 9, false), sequences(5, 8, false), one) == Counts{1, 1, 1, 1});
+    CHECK(more<Net>(sequences(1, 9, false), sequences(1, 8, false), one) == Counts{1, 1, 1, 1});
+    CHECK(more<Net>(sequences(5, 9, false), sequences(5, 8, false), one) == Counts{1, 1, 1, 1});
   }
   // States of two directions lie by turns: they are gathered, and their gradients spread.
-  CHECK(more(sequences(5, 9, true), sequences(5, 8, true)) == Counts{2, 1, 2, 1});
-  CHECK(more(sequences(5, 9, true), sequences(5, 8, true), true) == Counts{2, 2, 2, 2});
+  CHECK(more<Net>(sequences(5, 9, true), sequences(5, 8, true)) == Counts{2, 1, 2, 1});
+  CHECK(more<Net>(sequences(5, 9, true), sequences(5, 8, true), true) == Counts{2, 2, 2, 2});
 
   const auto complete = [](unsigned depth) {
     return [=](const Net& n) { return Outs{n.complete_tree(depth).h}; };
   };
   for (const bool one : {false, true})
-    CHECK(more(complete(3), complete(2), one) == Counts{2, 1, 2, 1});
+    CHECK(more<Net>(complete(3), complete(2), one) == Counts{2, 1, 2, 1});
 }
 
 TEST_CASE("gradients of many operands of one shape take a kernel", "[cuda]") {
@@ -286,7 +241,7 @@ TEST_CASE("gradients of many operands of one shape take a kernel", "[cuda]") {
                                  Combine([](const Outs& e) { return min(e[0], max(e)); }),
                                  Combine([](const Outs& e) { return logsumexp(e); }),
                                  Combine([](const Outs& e) { return sum(e); })})
-    CHECK(more(of(combine, 9), of(combine, 5)) == Counts{0, 0, 0, 0});
+    CHECK(more<Net>(of(combine, 9), of(combine, 5)) == Counts{0, 0, 0, 0});
 }
 
 TEST_CASE("with little memory on the device gradients share it, and are the same", "[cuda]") {

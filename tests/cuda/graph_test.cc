@@ -1,52 +1,12 @@
 // Graphs on the device against the CPU.
 
-#include <algorithm>
 #include <thread>
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "tests/cuda/check_equal.h"
-#include "tests/cuda/device.h"
-#include "tests/support/catch.h"
+#include "tests/cuda/training.h"
 #include "tests/support/graph_program.h"
 
 using namespace dynet;
 using namespace dynet::test;
-
-namespace {
-
-using Floats = std::vector<float>;
-
-/// Everything that a model for language is made of.
-struct Model {
-  ParameterCollection pc;
-  LookupParameter words = pc.add_lookup_parameters(40, {12});
-  VanillaLSTMBuilder lstm{2, 12, 16, pc};
-  GRUBuilder gru{1, 16, 10, pc};
-  Parameter w = pc.add_parameters({7, 10}), b = pc.add_parameters({7});
-
-  /// Loss of a sentence, or of two in a batch.
-  Expression loss(ComputationGraph& g, unsigned seed, bool batched = false) {
-    lstm.new_graph(g);
-    lstm.start_new_sequence();
-    gru.new_graph(g);
-    gru.start_new_sequence();
-    const Expression W = parameter(g, w), B = parameter(g, b);
-    std::vector<Expression> losses;
-    for (unsigned t = 0; t < 3 + seed % 4; ++t) {
-      const unsigned word = (seed * 7 + t * t) % 40, tag = (seed + t) % 7;
-      const Expression x = batched ? lookup(g, words, std::vector<unsigned>{word, (word + 1) % 40})
-                                   : lookup(g, words, word);
-      const Expression h = gru.add_input(dropout(lstm.add_input(x), 0.2f));
-      const Expression scores = affine_transform({B, W, h});
-      losses.push_back(batched ? sum_batches(pickneglogsoftmax(scores, {tag, 6 - tag}))
-                               : pickneglogsoftmax(scores, tag));
-    }
-    return sum(losses);
-  }
-};
-
-}  // namespace
 
 TEST_CASE("a device is found by its name", "[cuda]") {
   const auto all = get_device_manager()->get_devices();
@@ -88,8 +48,7 @@ TEST_CASE("sums of products are made in one order on the device, in batches or n
   for (int k = 0; k < 4; ++k) p.push_back(pc.add_parameters({1, 1}));
   for (unsigned place = 0; place < 3; ++place) {  // of the recurrent product
     CAPTURE(place);
-    Floats values[2];
-    for (const bool batched : {false, true}) {
+    const auto results = [&](bool batched) {
       DeviceGraph g(gpu(), batched);
       std::vector<Expression> all, w;
       // Not the parameters themselves: several products with those may be one.
@@ -106,9 +65,9 @@ TEST_CASE("sums of products are made in one order on the device, in batches or n
           all.push_back(h = affine_transform(terms));
         }
       }
-      values[batched] = as_vector(concatenate(all).value());
-    }
-    CHECK(values[0] == values[1]);
+      return values(concatenate(all));
+    };
+    CHECK(results(false) == results(true));
   }
 }
 
@@ -145,16 +104,15 @@ TEST_CASE("a graph throws at the line of a call that its device does not support
 
 TEST_CASE("graphs on several threads share a device", "[cuda]") {
   Model m;
-  std::vector<float> expected(4), got(4);
+  Floats expected(4), got(4);
   std::vector<Floats> expected_gradients(4), gradients(4);
   const auto run = [&](ComputationGraph& g, unsigned i, Floats& losses,
                        std::vector<Floats>& inner) {
     g.set_seed(i + 1);
-    Model mine = m;  // whose parameters are those of m
-    const Expression x = lookup(g, mine.words, i), loss = mine.loss(g, i) + squared_norm(x);
+    const Expression x = lookup(g, m.words, i), loss = m.loss(g, i) + squared_norm(x);
     losses[i] = as_scalar(loss.value());
     g.backward(loss);
-    inner[i] = as_vector(x.gradient());
+    inner[i] = gradient(x);
   };
   const auto take_gradients = [&] {
     const Floats all = all_gradients(m.pc);
@@ -185,8 +143,7 @@ TEST_CASE("products of matrices of data are one batch, and those of a parameter 
           "[cuda]") {
   ParameterCollection pc;
   const Parameter w = pc.add_parameters({4, 4});
-  Floats values[2];
-  for (const bool on_device : {false, true}) {
+  check_both(1e-5, [&](bool on_device) {
     DeviceGraph g(on_device ? gpu() : nullptr);
     const Expression matrix = parameter(g, w);
     std::vector<Expression> products;
@@ -195,11 +152,11 @@ TEST_CASE("products of matrices of data are one batch, and those of a parameter 
       products.push_back(tanh(input(g, {4, 4}, Floats(16, 0.1f * static_cast<float>(k)))) * x);
       products.push_back(matrix * x);
     }
-    values[on_device] = as_vector(sum(products).value());
+    const Floats all = values(sum(products));
     // Both inputs, tanh, both products, the sum.
     if (on_device) CHECK(g.statistics().batches == 6);
-  }
-  check_near(values[0], values[1], 1e-5);
+    return all;
+  });
 }
 
 TEST_CASE("a large graph costs the device no more launches than a small one", "[cuda]") {

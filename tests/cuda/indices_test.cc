@@ -1,19 +1,11 @@
 // Indices behind pointers, on the device as on the CPU.
 
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "tests/cuda/check_equal.h"
-#include "tests/cuda/device.h"
 
 using namespace dynet;
 using namespace dynet::test;
 
 namespace {
-
-using Floats = std::vector<float>;
 
 /// Results of an operation that reads an index: for index 1, which is overwritten before the
 /// backward pass, then for an index that is too large, then for 2.
@@ -48,8 +40,8 @@ Outcome run(bool on_device, const Floats& x, unsigned& index,
 }
 
 /// The same on both, and whether there was an error.
-void compare(const char* name, const Floats& x, unsigned& index,
-             const std::function<Expression(const Expression&)>& build, bool fails) {
+void compare(const char* name, const Floats& x, unsigned& index, bool fails,
+             const std::function<Expression(const Expression&)>& build) {
   INFO(name);
   const Outcome expected = run(false, x, index, build), got = run(true, x, index, build);
   for (const auto part : {&Outcome::value, &Outcome::gradient, &Outcome::later})
@@ -70,9 +62,7 @@ TEST_CASE("indices behind pointers are read at every run on the device", "[cuda]
       {"pickneglogsoftmax", [&](E x) { return pickneglogsoftmax(x, &index); }},
       {"hinge", [&](E x) { return hinge(x, &index, 3); }},
       {"one_hot", [&](E x) { return cmult(x, one_hot(*x.pg, 4, &index)); }}};
-  for (const auto& [name, build] : ops) compare(name, scores, index, build, true);
-  compare(
-      "hinge_dim", scores, list[0], [&](E x) { return hinge_dim(x, &list, 0, 3); }, true);
-  compare(
-      "poisson_loss", {0.5f}, index, [&](E x) { return poisson_loss(x, &index); }, false);
+  for (const auto& [name, build] : ops) compare(name, scores, index, true, build);
+  compare("hinge_dim", scores, list[0], true, [&](E x) { return hinge_dim(x, &list, 0, 3); });
+  compare("poisson_loss", {0.5f}, index, false, [&](E x) { return poisson_loss(x, &index); });
 }

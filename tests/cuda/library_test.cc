@@ -2,8 +2,7 @@
 
 #include "kernels/cuda/library.h"
 
-#include "dynet-like/base/errors.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 using namespace dynet;
 using dynet::cuda::Library;

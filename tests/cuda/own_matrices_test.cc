@@ -1,20 +1,13 @@
 // Products whose nodes have a matrix each, such as attention over sentences: values and gradients
 // are the CPU's, and so many products are one.
 
-#include <string>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "tests/cuda/check_equal.h"
-#include "tests/cuda/device.h"
-#include "tests/support/catch.h"
 
 using namespace dynet;
 using namespace dynet::test;
 
 namespace {
 
-using Floats = std::vector<float>;
 using Outs = std::vector<Expression>;
 
 constexpr unsigned kHidden = 6;
@@ -53,59 +46,56 @@ struct Net {
   Expression shared;
 };
 
-std::vector<NetCase<Net>> cases() {
-  std::vector<NetCase<Net>> all;
+NetCases<Net> cases() {
+  NetCases<Net> all;
+  const auto add = [&](const std::string& name, const Make<Net>& make) {
+    all.emplace_back(name, make);
+  };
   for (const unsigned batch : {1u, 3u}) {
     const std::string of = ", batches of " + std::to_string(batch);
-    all.push_back({"attention" + of, [=](const Net& n) {
-                     return n.attend({2, 2, 2, 2, 2}, 4, batch);
-                   }});
-    all.push_back({"attention of unequal numbers of steps" + of, [=](const Net& n) {
-                     return n.attend({1, 7, 2, 3, 1, 6}, 4, batch);
-                   }});
-    all.push_back({"one matrix, several columns" + of, [=](const Net& n) {
-                     return each(4,
-                                 [&](unsigned i) { return n.matrix(i) * n.sentence(i, 3, batch); });
-                   }});
+    add("attention" + of, [=](const Net& n) { return n.attend({2, 2, 2, 2, 2}, 4, batch); });
+    add("attention of unequal numbers of steps" + of, [=](const Net& n) {
+      return n.attend({1, 7, 2, 3, 1, 6}, 4, batch);
+    });
+    add("one matrix, several columns" + of, [=](const Net& n) {
+      return each(4, [&](unsigned i) { return n.matrix(i) * n.sentence(i, 3, batch); });
+    });
   }
-  all.push_back({"a batch of matrices, one operand", [](const Net& n) {
-                   return each(
-                       4, [&](unsigned i) { return transpose(n.sentence(i, 3, 2)) * n.word(i); });
-                 }});
-  all.push_back({"the same operand, and matrices that are used twice", [](const Net& n) {
-                   Outs outs;
-                   const Expression x = n.word(1);
-                   for (unsigned i = 0; i < 20; ++i) {
-                     const Expression m = n.matrix(i) * 2;
-                     outs.push_back(m * x);
-                     if (i % 3 == 0) outs.push_back(m * n.word(i));
-                   }
-                   return outs;
-                 }});
-  all.push_back(
-      {"matrices without gradients, and operands", [](const Net& n) {
-         Outs outs;
-         for (unsigned i = 0; i < 3; ++i) {
-           const Expression c = constant(n.g, {5, kHidden}, 0.1f * static_cast<float>(i + 1));
-           outs.push_back((c + 1) * n.word(i));
-           outs.push_back(n.matrix(i) * constant(n.g, {kHidden}, static_cast<float>(i)));
-         }
-         return outs;
-       }});
-  all.push_back({"two masked parameters, each for many", [](const Net& n) {
-                   const Expression mask = constant(n.g, {kHidden, kHidden}, 0.5f);
-                   const Expression a = cmult(parameter(n.g, n.w), mask),
-                                    b = cmult(parameter(n.g, n.v), mask);
-                   Outs outs = each(12, [&](unsigned i) { return (i % 2 ? a : b) * n.word(i); });
-                   for (unsigned i = 0; i < 12; ++i) outs.push_back(a * outs[i]);
-                   return outs;
-                 }});
-  all.push_back({"parameters and other matrices", [](const Net& n) {
-                   return each(6, [&](unsigned i) {
-                     const Expression w = parameter(n.g, n.w);
-                     return (i % 2 ? w : w * 0.5f) * n.word(i);
-                   });
-                 }});
+  add("a batch of matrices, one operand", [](const Net& n) {
+    return each(4, [&](unsigned i) { return transpose(n.sentence(i, 3, 2)) * n.word(i); });
+  });
+  add("the same operand, and matrices that are used twice", [](const Net& n) {
+    Outs outs;
+    const Expression x = n.word(1);
+    for (unsigned i = 0; i < 20; ++i) {
+      const Expression m = n.matrix(i) * 2;
+      outs.push_back(m * x);
+      if (i % 3 == 0) outs.push_back(m * n.word(i));
+    }
+    return outs;
+  });
+  add("matrices without gradients, and operands", [](const Net& n) {
+    Outs outs;
+    for (unsigned i = 0; i < 3; ++i) {
+      const Expression c = constant(n.g, {5, kHidden}, 0.1f * static_cast<float>(i + 1));
+      outs.push_back((c + 1) * n.word(i));
+      outs.push_back(n.matrix(i) * constant(n.g, {kHidden}, static_cast<float>(i)));
+    }
+    return outs;
+  });
+  add("two masked parameters, each for many", [](const Net& n) {
+    const Expression mask = constant(n.g, {kHidden, kHidden}, 0.5f);
+    const Expression a = cmult(parameter(n.g, n.w), mask), b = cmult(parameter(n.g, n.v), mask);
+    Outs outs = each(12, [&](unsigned i) { return (i % 2 ? a : b) * n.word(i); });
+    for (unsigned i = 0; i < 12; ++i) outs.push_back(a * outs[i]);
+    return outs;
+  });
+  add("parameters and other matrices", [](const Net& n) {
+    return each(6, [&](unsigned i) {
+      const Expression w = parameter(n.g, n.w);
+      return (i % 2 ? w : w * 0.5f) * n.word(i);
+    });
+  });
   return all;
 }
 
@@ -123,33 +113,14 @@ TEST_CASE("a plan for the CPU is not run on a device, and the other way round", 
 }
 
 #ifndef DYNET_TEST_GPU
-namespace {
-
-/// Kernels and products.
-using Counts = std::vector<std::size_t>;
-Counts count(const Make<Net>& make) {
-  ParameterCollection pc;
-  DeviceGraph g;
-  const Net net(g, pc);
-  Outs sums;
-  for (const Expression& e : make(net)) sums.push_back(sum_elems(e));
-  const Expression loss = sum(sums);
-  const auto& now = emulation::counts();
-  const std::size_t kernels = now.launches, products = now.products;
-  g.incremental_forward(loss);
-  g.backward(loss);
-  return {now.launches - kernels, now.products - products};
-}
-
-}  // namespace
-
 TEST_CASE("attention takes as many products for many sentences as for a few", "[cuda]") {
   const auto attend = [](unsigned sentences, unsigned steps) {
     return [=](const Net& n) { return n.attend(std::vector(sentences, steps), 5); };
   };
-  CHECK(count(attend(13, 3)) == count(attend(7, 3)));
+  CHECK(count<Net>(attend(13, 3)) == count<Net>(attend(7, 3)));
   // One more step: three products in each direction.
-  CHECK(count(attend(7, 4))[1] - count(attend(7, 3))[1] == 6);
+  const Counts step = more<Net>(attend(7, 4), attend(7, 3));
+  CHECK(step[1] + step[3] == 6);
 }
 
 TEST_CASE("a matrix that is made of parameters alone is that of all steps", "[cuda]") {
@@ -164,7 +135,8 @@ TEST_CASE("a matrix that is made of parameters alone is that of all steps", "[cu
     };
   };
   // One more step: the product of the state in each direction.
-  CHECK(count(recurrent(8))[1] - count(recurrent(7))[1] == 2);
+  const Counts step = more<Net>(recurrent(8), recurrent(7));
+  CHECK(step[1] + step[3] == 2);
 }
 
 TEST_CASE("a matrix that many nodes share is one product", "[cuda]") {
@@ -174,7 +146,8 @@ TEST_CASE("a matrix that many nodes share is one product", "[cuda]") {
       return each(nodes, [&](unsigned i) { return (i % 2 ? a : b) * n.word(i); });
     };
   };
-  CHECK(count(masked(40))[1] == count(masked(20))[1]);
-  CHECK(count(masked(20))[1] <= 6);
+  const Counts all = count<Net>(masked(20)), beyond = more<Net>(masked(40), masked(20));
+  CHECK(beyond[1] + beyond[3] == 0);
+  CHECK(all[1] + all[3] <= 6);
 }
 #endif

@@ -1,14 +1,7 @@
 // Graphs on several devices, the CPU among them.
 
-#include <cmath>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
 #include "dynet-like/base/random.h"
-#include "dynet-like/dynet.h"
 #include "tests/cuda/check_equal.h"
-#include "tests/cuda/device.h"
-#include "tests/support/catch.h"
 #include "tests/support/split_model.h"
 
 using namespace dynet;
@@ -16,7 +9,6 @@ using namespace dynet::test;
 
 namespace {
 
-using Floats = std::vector<float>;
 using Devices = SplitModel::Devices;
 
 Device* const cpu = default_device;
@@ -69,19 +61,19 @@ TEST_CASE("places: values and gradients may be asked for at any time and anywher
   float factor = 2;
   ComputationGraph g;
   const Expression x = parameter(g, p) * input(g, &factor), y = to_device(x, gpu(0));
-  CHECK(as_vector(y.value()) == Floats{2, 4, 6});
+  CHECK(values(y) == Floats{2, 4, 6});
   const Expression z = cmult(y, parameter(g, q)), back = to_device(z, cpu);
   CHECK(z.get_device_name() == "GPU:0");
   CHECK(back.get_device_name() == "CPU");
-  CHECK(as_vector(back.value()) == Floats{6, 8, 6});
+  CHECK(values(back) == Floats{6, 8, 6});
   g.checkpoint();
   CHECK(as_scalar(sum_elems(to_device(square(back), gpu(0))).value()) == 136);
   g.revert();
   const Expression loss = sum_elems(back);
   g.backward(loss);
-  CHECK(as_vector(z.gradient()) == Floats{1, 1, 1});
-  CHECK(as_vector(y.gradient()) == Floats{3, 2, 1});
-  CHECK(as_vector(x.gradient()) == Floats{3, 2, 1});
+  CHECK(gradient(z) == Floats{1, 1, 1});
+  CHECK(gradient(y) == Floats{3, 2, 1});
+  CHECK(gradient(x) == Floats{3, 2, 1});
   CHECK(as_vector(p.gradients()) == Floats{6, 4, 2});
   CHECK(as_vector(q.gradients()) == Floats{2, 4, 6});
   factor = 1;
@@ -148,30 +140,22 @@ class Scattered {
     Device* const there = device();
     const auto count = static_cast<unsigned>(all.size());
     const unsigned which = count < 3 ? 6 + below(2) : below(8);
+    if (which == 6) return lookup(graph, table_, below(6));
+    if (which == 7) return tanh(to_device(parameter(graph, b_), there));
     const auto operand = [&] { return to_device(all[below(count)], there); };
+    const Expression x = operand(), y = operand();
     switch (which) {
       case 0:
-        return tanh(operand());
+        return tanh(x);
       case 1:
-        return operand() + 0.5f;
-      case 2: {
-        const Expression x = operand();
-        return cmult(x, operand());
-      }
+        return x + 0.5f;
+      case 2:
+        return cmult(x, y);
       case 3:
-      case 4: {
-        const Expression x = operand();
+        return tanh(sum({x, y, x}));
+      default:
         return tanh(affine_transform(
             {to_device(parameter(graph, b_), there), to_device(parameter(graph, w_), there), x}));
-      }
-      case 5: {
-        const Expression x = operand();
-        return tanh(sum({x, operand(), x}));
-      }
-      case 6:
-        return lookup(graph, table_, below(6));
-      default:
-        return tanh(to_device(parameter(graph, b_), there));
     }
   }
 
@@ -191,8 +175,8 @@ TEST_CASE("places: graphs of chance on devices of chance", "[cuda]") {
     for (Scattered* s : {&one, &several}) s->graph.backward(s->loss, seed % 3 == 0);
     REQUIRE(one.all.size() == several.all.size());
     for (std::size_t i = 0; i < one.all.size(); ++i) {
-      check_near(as_vector(one.all[i].value()), as_vector(several.all[i].value()), 1e-4);
-      check_near(as_vector(one.all[i].gradient()), as_vector(several.all[i].gradient()), 1e-3);
+      check_near(values(one.all[i]), values(several.all[i]), 1e-4);
+      check_near(gradient(one.all[i]), gradient(several.all[i]), 1e-3);
     }
     const auto parameters = one.pc.parameters_list(), others = several.pc.parameters_list();
     for (std::size_t p = 0; p < parameters.size(); ++p)

@@ -1,21 +1,12 @@
 // Products in TF32 and bf16.
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "tests/cuda/device.h"
-#include "tests/support/catch.h"
 #include "tests/support/op_case.h"
 
 using namespace dynet;
 using namespace dynet::test;
 
 namespace {
-
-using Floats = std::vector<float>;
 
 constexpr Precision kAll[] = {Precision::float32, Precision::tf32, Precision::bf16};
 
@@ -34,7 +25,7 @@ Floats numbers(std::size_t n, unsigned seed) {
   ParameterCollection pc(0.0f);
   ComputationGraph g;
   g.set_seed(seed);
-  return as_vector(random_uniform(g, {static_cast<unsigned>(n)}, 1, 2).value());
+  return values(random_uniform(g, {static_cast<unsigned>(n)}, 1, 2));
 }
 
 /// The values and gradients of what `make` makes of two parameters.
@@ -54,7 +45,7 @@ Made run(const Make& make, const Dim& a, const Dim& b,
   const Expression z = make(x, y);
   const Expression weights = input(g, z.dim(), numbers(z.dim().size(), 3));
   g.backward(sum_elems(cmult(z, weights)));
-  return {as_vector(z.value()), as_vector(pa.gradients()), as_vector(pb.gradients())};
+  return {values(z), as_vector(pa.gradients()), as_vector(pb.gradients())};
 }
 
 std::function<void(ComputationGraph&)> on_device(Precision p) {
@@ -78,29 +69,26 @@ struct Product {
   Dim a, b;
   Make make;
 };
-const std::vector<Product>& products() {
-  static const std::vector<Product> all = {
-      {"matmul", {9, 17}, {17, 5}, [](auto& a, auto& b) { return a * b; }},
-      {"affine_transform",
-       {9, 17},
-       {17, 5},
-       [](auto& a, auto& b) {
-         return affine_transform({zeros(*a.pg, {9}), a, b});
-       }},
-      {"conv2d",
-       {6, 7, 2},
-       {3, 3, 2, 4},
-       [](auto& a, auto& b) {
-         return conv2d(a, b, {1, 1});
-       }},
-  };
-  return all;
-}
+const Product kProducts[] = {
+    {"matmul", {9, 17}, {17, 5}, [](auto& a, auto& b) { return a * b; }},
+    {"affine_transform",
+     {9, 17},
+     {17, 5},
+     [](auto& a, auto& b) {
+       return affine_transform({zeros(*a.pg, {9}), a, b});
+     }},
+    {"conv2d",
+     {6, 7, 2},
+     {3, 3, 2, 4},
+     [](auto& a, auto& b) {
+       return conv2d(a, b, {1, 1});
+     }},
+};
 
 }  // namespace
 
 TEST_CASE("products are as precise as the graph is told", "[cuda]") {
-  for (const Product& p : products()) {
+  for (const Product& p : kProducts) {
     const Made exact = run(p.make, p.a, p.b, [](auto&) {});
     const Made full = run(p.make, p.a, p.b, on_device(Precision::float32));
     CAPTURE(p.name);
@@ -137,10 +125,10 @@ TEST_CASE("factors are rounded to ten or seven bits, to the nearest even", "[cud
       on_device(precision)(g);
       const Expression x = input(g, {8}, given), one = input(g, {1, 1}, {1});
       const Expression y = transposed ? one * transpose(x) : x * one;
-      CHECK(as_vector(y.value()) == expected[static_cast<int>(precision)]);
+      CHECK(values(y) == expected[static_cast<int>(precision)]);
       // Nothing else is rounded.
-      CHECK(as_vector((x + 0).value()) == given);
-      CHECK(as_vector(cmult(x, x).value())[0] == given[0] * given[0]);
+      CHECK(values((x + 0)) == given);
+      CHECK(values(cmult(x, x))[0] == given[0] * given[0]);
     }
 }
 #endif
@@ -175,7 +163,7 @@ TEST_CASE("products of odd sizes in a list are right in every precision", "[cuda
 }
 
 TEST_CASE("a graph multiplies floats unless it is told otherwise", "[cuda]") {
-  const Product& p = products()[0];
+  const Product& p = kProducts[0];
   const Make& make = p.make;
   const Made before = run(make, p.a, p.b, [](auto& g) { g.set_device(gpu()); });
   // Later graphs reuse the memory of destroyed graphs.

@@ -2,22 +2,15 @@
 // those that add to one gradient, and those with as many operations between them as a device is
 // given at once.
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
 #include <random>
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "tests/cuda/device.h"
-#include "tests/support/catch.h"
+#include "tests/cuda/check_equal.h"
 
 using namespace dynet;
 using namespace dynet::test;
 
 namespace {
 
-using Floats = std::vector<float>;
 constexpr unsigned kWide = 6, kNarrow = 4;
 
 Expression numbers(ComputationGraph& g, unsigned n, unsigned key) {
@@ -45,21 +38,14 @@ std::vector<Floats> run(const Make& make, const std::vector<Dim>& dims, Device* 
 }
 
 /// A fault loses or repeats a term; sums of another order differ by rounding.
-void check(const Make& make, const std::vector<Dim>& dims) {
+void check(const std::vector<Dim>& dims, const Make& make) {
   for (const bool batched : {true, false}) {
     CAPTURE(batched);
     const std::vector<Floats> host = run(make, dims, nullptr, batched),
                               device = run(make, dims, gpu(), batched);
     for (std::size_t k = 0; k < host.size(); ++k) {
       CAPTURE(k);
-      REQUIRE(host[k].size() == device[k].size());
-      float largest = 1, difference = 0;
-      for (std::size_t i = 0; i < host[k].size(); ++i) {
-        largest = std::max(largest, std::abs(host[k][i]));
-        const float d = std::abs(host[k][i] - device[k][i]);
-        if (!(d <= difference) && !std::isnan(difference)) difference = d;
-      }
-      CHECK(difference <= 1e-4f * largest);
+      check_near(host[k], device[k], 2e-4);
     }
   }
 }
@@ -70,47 +56,41 @@ TEST_CASE("products of one sum are added one after the other", "[cuda]") {
   const std::vector<Dim> dims = {{kWide}, {kWide, kWide}, {kWide, kWide}, {kWide, kNarrow}};
   const auto x = [](ComputationGraph& g, unsigned key) { return numbers(g, kWide, key); };
   SECTION("of matrices that are no parameters") {
-    check(
-        [&](ComputationGraph& g, Parameters& p) {
-          return sum_elems(tanh(affine_transform({parameter(g, p[0]), tanh(parameter(g, p[1])),
-                                                  x(g, 0), tanh(parameter(g, p[2])), x(g, 1)})));
-        },
-        dims);
+    check(dims, [&](ComputationGraph& g, Parameters& p) {
+      return sum_elems(tanh(affine_transform({parameter(g, p[0]), tanh(parameter(g, p[1])), x(g, 0),
+                                              tanh(parameter(g, p[2])), x(g, 1)})));
+    });
   }
   SECTION("beside one of another shape") {
-    check(
-        [&](ComputationGraph& g, Parameters& p) {
-          return sum_elems(
-              tanh(affine_transform({parameter(g, p[0]), parameter(g, p[3]), numbers(g, kNarrow, 2),
-                                     parameter(g, p[1]), x(g, 0), parameter(g, p[2]), x(g, 1)})));
-        },
-        dims);
+    check(dims, [&](ComputationGraph& g, Parameters& p) {
+      return sum_elems(
+          tanh(affine_transform({parameter(g, p[0]), parameter(g, p[3]), numbers(g, kNarrow, 2),
+                                 parameter(g, p[1]), x(g, 0), parameter(g, p[2]), x(g, 1)})));
+    });
   }
   SECTION("of matrices too large to be one") {
     constexpr unsigned kLarge = 1500;  // twice its square is more than 2^22
-    check(
-        [&](ComputationGraph& g, Parameters& p) {
-          return sum_elems(
-              tanh(affine_transform({parameter(g, p[0]), parameter(g, p[1]), numbers(g, kLarge, 0),
-                                     parameter(g, p[2]), numbers(g, kLarge, 1)})));
-        },
-        {{kLarge}, {kLarge, kLarge}, {kLarge, kLarge}});
+    const std::vector<Dim> large = {{kLarge}, {kLarge, kLarge}, {kLarge, kLarge}};
+    check(large, [&](ComputationGraph& g, Parameters& p) {
+      return sum_elems(
+          tanh(affine_transform({parameter(g, p[0]), parameter(g, p[1]), numbers(g, kLarge, 0),
+                                 parameter(g, p[2]), numbers(g, kLarge, 1)})));
+    });
   }
 }
 
 TEST_CASE("the parts of an LSTM's step are right with any number of operations between", "[cuda]") {
+  const std::vector<Dim> dims = {{4 * kWide, kWide}, {4 * kWide, kWide}, {4 * kWide}};
   for (unsigned between = 60; between <= 68; ++between) {
     CAPTURE(between);
-    check(
-        [&](ComputationGraph& g, Parameters& p) {
-          const Expression x = numbers(g, kWide, 0);
-          const Expression gates =
-              vanilla_lstm_gates(x, x, parameter(g, p[0]), parameter(g, p[1]), parameter(g, p[2]));
-          Expression other = numbers(g, kWide, 1);
-          for (unsigned i = 0; i < between; ++i) other = i % 2 ? -other : sin(other);
-          return sum_elems(cmult(other, vanilla_lstm_c(other, gates)));
-        },
-        {{4 * kWide, kWide}, {4 * kWide, kWide}, {4 * kWide}});
+    check(dims, [&](ComputationGraph& g, Parameters& p) {
+      const Expression x = numbers(g, kWide, 0);
+      const Expression gates =
+          vanilla_lstm_gates(x, x, parameter(g, p[0]), parameter(g, p[1]), parameter(g, p[2]));
+      Expression other = numbers(g, kWide, 1);
+      for (unsigned i = 0; i < between; ++i) other = i % 2 ? -other : sin(other);
+      return sum_elems(cmult(other, vanilla_lstm_c(other, gates)));
+    });
   }
 }
 
@@ -202,7 +182,7 @@ class Program {
 TEST_CASE("random graphs of products", "[cuda]") {
   for (unsigned seed = 1; seed <= 150; ++seed) {
     CAPTURE(seed);
-    check([&](ComputationGraph& g, Parameters& p) { return Program(g, p, seed).loss(); },
-          Program::dims());
+    check(Program::dims(),
+          [&](ComputationGraph& g, Parameters& p) { return Program(g, p, seed).loss(); });
   }
 }

@@ -1,18 +1,10 @@
 // DyNet's programs on a device: nothing changes but the command line.
 
-#include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "dynet/dynet.h"
 #include "dynet/expr.h"
 #include "dynet/training.h"
 #include "tests/cuda/device.h"
 #include "tests/examples/program.h"
-#include "tests/support/catch.h"
 
 using namespace dynet;
 using namespace dynet::test;
@@ -131,7 +123,7 @@ TEST_CASE("DyNet's flags choose where graphs are made", "[cuda]") {
     cg.set_device(&kCpu);
     const Expression x = input(cg, {2}, {1, 2});
     const float* const v = x.value().v;
-    CHECK(as_vector(x.value()) == std::vector<float>{1, 2});
+    CHECK(values(x) == Floats{1, 2});
     CHECK(x.value().v == v);
   }
   for (const Words& words : {Words{"--dynet-gpus=99"}, Words{"--dynet-devices=CPU,GPU:99"}}) try {

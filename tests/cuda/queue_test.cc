@@ -9,15 +9,8 @@
 #include <csignal>
 #endif
 
-#include <algorithm>
-#include <cstddef>
-#include <memory>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "kernels/cuda/copy.h"
 #include "tests/cuda/device.h"
-#include "tests/support/catch.h"
 
 using namespace dynet;
 
@@ -33,7 +26,7 @@ TEST_CASE("a temporary is nobody else's before the kernels that use it have run"
   std::vector<void*> others;
   for (std::size_t size = 64; size <= std::size_t{1} << 20; size *= 2) {
     others.push_back(memory.allocate(size));
-    memory.write(others.back(), std::vector<float>(16).data(), 16 * sizeof(float));
+    memory.write(others.back(), Floats(16).data(), 16 * sizeof(float));
   }
   q.flush();
   q.wait();
@@ -63,7 +56,7 @@ TEST_CASE("numbers go from device to device when they are there, and without the
     to.driver().copy(there, here, kMany * sizeof(float));
     from.driver().wait_for(to.driver());  // the next numbers come when these are read
   }
-  std::vector<float> arrived(kMany);
+  Floats arrived(kMany);
   to.read(arrived.data(), there, kMany);
   CHECK(std::count(arrived.begin(), arrived.end(), 2.0f) == static_cast<std::ptrdiff_t>(kMany));
 }
@@ -83,7 +76,7 @@ TEST_CASE("write_after waits for the writer before one that has not written", "[
     c.write_after(writer);
     cuda::fill_numbers(c, p, kMany, 2, true);
     c.flush();
-    std::vector<float> got(kMany);
+    Floats got(kMany);
     c.read(got.data(), p, kMany);
     CHECK(std::count(got.begin(), got.end(), 3.0f) == static_cast<std::ptrdiff_t>(kMany));
     memory.free(p);
@@ -95,7 +88,7 @@ TEST_CASE("copy_tensors sums tensors with one destination and skips null destina
   DeviceAllocator& memory = *q.driver().memory();
   constexpr std::size_t kSize = 16, kPlaces = 3;
   auto* const numbers = static_cast<float*>(memory.allocate(2 * kPlaces * kSize * sizeof(float)));
-  std::vector<float> values(2 * kPlaces * kSize);
+  Floats values(2 * kPlaces * kSize);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i / kSize);
   memory.write(numbers, values.data(), values.size() * sizeof(float));
   float* const places = numbers + kPlaces * kSize;  // with 3, 4 and 5

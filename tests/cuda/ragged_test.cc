@@ -1,9 +1,6 @@
 // Sentences of different lengths take as many kernels as sentences of one length.
-#include <vector>
 
-#include "dynet-like/dynet.h"
-#include "tests/cuda/device.h"
-#include "tests/support/catch.h"
+#include "tests/cuda/check_equal.h"
 #include "tests/support/span_trees.h"
 
 using namespace dynet;
@@ -59,7 +56,7 @@ TEST_CASE("ragged: the gradients of 32 sentences of different lengths are one ke
 #endif
 
 TEST_CASE("ragged: operands that many nodes share, and all lengths, as on the CPU", "[cuda]") {
-  std::vector<std::vector<float>> gradients[2];
+  std::vector<Floats> gradients[2];
   for (const bool on_device : {false, true}) {
     ParameterCollection model;
     std::vector<Parameter> all;
@@ -80,7 +77,5 @@ TEST_CASE("ragged: operands that many nodes share, and all lengths, as on the CP
     g.backward(sum(losses));
     for (const Parameter& p : all) gradients[on_device].push_back(as_vector(*p.gradients()));
   }
-  for (std::size_t i = 0; i < gradients[0].size(); ++i)
-    for (std::size_t k = 0; k < gradients[0][i].size(); ++k)
-      CHECK(gradients[1][i][k] == Approx(gradients[0][i][k]).epsilon(1e-4).margin(1e-5));
+  check_equal(gradients[0], gradients[1], 1e-4, 1e-5);
 }

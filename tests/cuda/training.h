@@ -2,25 +2,14 @@
 
 // Models and settings for tests of trainers on devices.
 
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "dynet-like/base/cuda_devices.h"
-#include "dynet-like/dynet.h"
 #include "dynet-like/graph/device_backend.h"
 #include "dynet-like/param/storage.h"
 #include "tests/cuda/check_equal.h"
-#include "tests/cuda/device.h"
-#include "tests/support/catch.h"
 #include "tests/train/rules.h"
 
 namespace dynet::test {
 
-using Floats = std::vector<float>;
 using Memory = std::shared_ptr<DeviceAllocator>;
 
 inline Memory device_memory(int number = 0) {
@@ -96,10 +85,10 @@ struct Outcome {
   }
 };
 
-inline double check_same(const Outcome& host, const Outcome& device, double tolerance) {
+inline void check_same(const Outcome& host, const Outcome& device, double tolerance) {
   CHECK(host.settings == device.settings);
   CHECK(host.status == device.status);
-  return check_near(host.numbers, device.numbers, tolerance);
+  check_near(host.numbers, device.numbers, tolerance);
 }
 
 /// Settings of a trainer, and a kind of update.

@@ -17,10 +17,6 @@
 #include "tests/cuda/emulation/emulation.h"
 #include "tests/cuda/emulation/races.h"
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#endif
-
 namespace dynet::emulation {
 namespace {
 
@@ -47,23 +43,6 @@ struct Block {
   Lane* now = nullptr;
   WatchedKernel watched;
   std::exception_ptr error;  // of a lane
-};
-
-// Stacks of lanes. An exception leaves notes of the address sanitizer on them, which knows only the
-// stacks of threads and would hold them against the next lane.
-class Stacks {
- public:
-  boost::context::stack_context allocate() {
-    const boost::context::stack_context stack = pool_.allocate();
-#ifdef __SANITIZE_ADDRESS__
-    ASAN_UNPOISON_MEMORY_REGION(static_cast<char*>(stack.sp) - stack.size, stack.size);
-#endif
-    return stack;
-  }
-  void deallocate(boost::context::stack_context& stack) noexcept { pool_.deallocate(stack); }
-
- private:
-  boost::context::pooled_fixedsize_stack pool_{std::size_t{1} << 16};
 };
 
 thread_local Block* block = nullptr;
@@ -136,7 +115,7 @@ bool release_block(Block& b) {
 }
 
 void run_block(Block& b, const std::function<void()>& body) {
-  static thread_local Stacks stacks;
+  static thread_local boost::context::pooled_fixedsize_stack stacks(std::size_t{1} << 16);
   b.barriers = 0;
   for (Lane& lane : b.lanes) {
     lane.state = State::ready;

@@ -1,12 +1,9 @@
 // Errors that the emulation finds in the kernels of this file.
 
-#include <stdexcept>
-#include <string>
-
 #include "kernels/cuda/copy.h"
 #include "kernels/cuda/device.cuh"
 #include "kernels/cuda/queue.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 using namespace dynet;
 using namespace dynet::cuda;

@@ -3,18 +3,10 @@
 
 #include "kernels/cuda/driver.h"
 
-#include <algorithm>
-#include <cstring>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "dynet-like/base/errors.h"
 #include "kernels/cuda/cublas.h"
 #include "kernels/cuda/memory_pool.h"
 #include "tests/cuda/runtime/runtime.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 using namespace dynet;
 using namespace dynet::cuda;
@@ -36,12 +28,7 @@ Calls calls_of(F f) {
 template <class Error, class F>
 std::string error_of(const char* call, int error, F f) {
   rt().errors[call] = {error};
-  std::string text = "nothing was thrown";
-  try {
-    f();
-  } catch (const Error& e) {
-    text = e.what();
-  }
+  const std::string text = message<Error>(f);
   CHECK(rt().errors[call].empty());
   CHECK(rt().last == cudaSuccess);
   rt().errors.clear();
@@ -74,46 +61,16 @@ TEST_CASE("devices that cannot be used are left out, and the others have CUDA's 
   CHECK(rt().last == cudaSuccess);
 }
 
-TEST_CASE("each call works on its driver's device, whatever the thread did before") {
+TEST_CASE("each call works on its driver's device, its errors are typed, and CUDA has none left") {
   const auto a = make_driver(0), b = make_driver(2);
   float x[8] = {};
   const auto& memory = memory_of(0);
   auto* const there = static_cast<float*>(memory->allocate(sizeof x));
-  const std::vector<std::function<void()>> all{[&] { a->upload(there, x, 4); },
-                                               [&] { a->download(x, there, 4); },
-                                               [&] { a->fetch(x, there, 4); },
-                                               [&] { a->copy(there, there + 4, 4); },
-                                               [&] { launch(*a); },
-                                               [&] { a->multiply(product(x, x, x)); },
-                                               [&] { a->mark(0); },
-                                               [&] { a->wait_for(*b); },
-                                               [&] { a->wait_for(*b->marked(0)); },
-                                               [&] { a->free_pinned(a->allocate_pinned(4)); },
-                                               [&] { memory->write(there, x, 4); },
-                                               [&] { memory->read(x, there, 4); },
-                                               [&] { memory->trim(); }};
-  for (const auto& f : all) {
-    b->mark(0);
-    CHECK(rt().device == 3);
-    f();  // the played runtime looks whether the stream is of the current device
-  }
-  memory->free(there);
-}
-
-TEST_CASE("every error of the runtime is a typed exception, and CUDA has none left") {
-  const auto a = make_driver(0), b = make_driver(2);
-  float x[8] = {};
-  const auto& memory = memory_of(0);
-  auto* const there = static_cast<float*>(memory->allocate(sizeof x));
-  struct Case {
-    const char* call;
-    std::function<void()> run;
-  };
-  const std::vector<Case> all{
+  const std::vector<std::pair<const char*, std::function<void()>>> calls{
       {"cudaSetDevice", [&] { a->mark(0); }},
       {"cudaMemcpyAsync", [&] { a->upload(there, x, 4); }},
       {"cudaMemcpyAsync", [&] { a->fetch(x, there, 4); }},
-      {"cudaMemcpyAsync", [&] { a->copy(there, there, 4); }},
+      {"cudaMemcpyAsync", [&] { a->copy(there, there + 4, 4); }},
       {"cudaStreamSynchronize", [&] { a->download(x, there, 4); }},
       {"cudaLaunchKernel", [&] { launch(*a); }},
       {"cudaFuncSetAttribute", [&] { launch(*a, 50000); }},
@@ -129,12 +86,20 @@ TEST_CASE("every error of the runtime is a typed exception, and CUDA has none le
       {"cudaStreamCreate", [&] { make_driver(0); }},
       {"cudaEventCreate", [&] { make_driver(0); }}};
   const std::size_t streams = rt().streams.size(), events = rt().events.size();
-  for (const Case& c : all) {
-    CAPTURE(c.call);
-    const std::string text = error_of<DeviceError>(c.call, cudaErrorIllegalAddress, c.run);
-    CHECK_THAT(text, Catch::Contains("words of CUDA (name of CUDA)"));
-    CHECK_NOTHROW(c.run());
+  const auto from_another_device = [&](const std::function<void()>& run) {
+    b->mark(0);
+    CHECK(rt().device == 3);
+    CHECK_NOTHROW(run());  // the played runtime looks whether streams are of the current device
+  };
+  for (const auto& [call, run] : calls) {
+    CAPTURE(call);
+    CHECK_THAT(error_of<DeviceError>(call, cudaErrorIllegalAddress, run),
+               Catch::Contains("words of CUDA (name of CUDA)"));
+    from_another_device(run);
   }
+  from_another_device([&] { a->multiply(product(x, x, x)); });
+  from_another_device([&] { a->free_pinned(a->allocate_pinned(4)); });
+  from_another_device([&] { memory->trim(); });
   CHECK(rt().streams.size() == streams);
   CHECK(rt().events.size() == events);
   CHECK_THAT(error_of<OutOfMemoryError>("cudaHostAlloc", cudaErrorMemoryAllocation,
@@ -152,18 +117,13 @@ TEST_CASE("without memory on the device the pool gives back what it has, and ask
   void* const p = memory->allocate(2 * kLarge);
   CHECK(rt().held(2) == 2 * kLarge);
   rt().errors["cudaMalloc"] = {cudaErrorMemoryAllocation, cudaErrorMemoryAllocation};
-  try {
-    memory->allocate(kLarge);
-    FAIL("nothing was thrown");
-  } catch (const OutOfMemoryError& e) {
-    const std::size_t all = rt().left, left = all - rt().held(2);
-    CHECK_THAT(e.what(),
-               Catch::Contains(std::to_string(kLarge) + " bytes asked for on device 2, which has " +
-                               std::to_string(left) + " of " + std::to_string(all) + " left"));
-  }
+  const std::string text = message<OutOfMemoryError>([&] { memory->allocate(kLarge); });
+  const std::size_t all = rt().left, left = all - rt().held(2);
+  CHECK_THAT(text,
+             Catch::Contains(std::to_string(kLarge) + " bytes asked for on device 2, which has " +
+                             std::to_string(left) + " of " + std::to_string(all) + " left"));
   CHECK(rt().last == cudaSuccess);
-  const Calls calls = calls_of([&] { memory->free(p); });
-  CHECK(calls.empty());  // asynchronous
+  CHECK(calls_of([&] { memory->free(p); }).empty());  // asynchronous
   // The next owner comes after the one that used it.
   CHECK(calls_of([&] { CHECK(memory->allocate(kLarge) == p); }) == Calls{"set 1 in legacy 2"});
   memory->free(p);
@@ -269,16 +229,8 @@ TEST_CASE("cuBLAS without memory is out of memory, and not a fault of the device
   rt().left = left;
 
   for (const char* call : {"cublasSetMathMode", "cublasSetStream", "cublasGemm"}) {
-    rt().errors[call] = {CUBLAS_STATUS_EXECUTION_FAILED};
-    try {
-      multiply();
-      FAIL("nothing was thrown");
-    } catch (const OutOfMemoryError&) {
-      FAIL("there is memory");
-    } catch (const DeviceError& e) {
-      CHECK_THAT(e.what(), Catch::Contains("words of cuBLAS (cuBLAS)"));
-    }
-    CHECK(rt().errors[call].empty());
+    CHECK_THAT(error_of<DeviceError>(call, CUBLAS_STATUS_EXECUTION_FAILED, multiply),
+               Catch::Contains("words of cuBLAS (cuBLAS)"));
     CHECK(rt().handles.empty());
   }
 }

@@ -71,11 +71,28 @@ cudaError_t free(const char* name, int device, void* p) {
   std::free(p);
   return cudaSuccess;
 }
+cudaError_t copy(const char* name, void* to, const void* from, std::size_t bytes, int kind,
+                 const std::string& where) {
+  note("copy " + std::to_string(bytes) + " of kind " + std::to_string(kind) + where);
+  if (const cudaError_t error = call(name)) return error;
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
 template <class T>
-T* make(std::set<const void*>& all, int number) {
-  auto* const made = new T{runtime().device, number};
-  all.insert(made);
-  return made;
+cudaError_t create(const char* function, T** made, std::set<const void*>& all) {
+  if (const cudaError_t error = call(function)) return error;
+  static int number = 0;
+  *made = new T{runtime().device, ++number};
+  all.insert(*made);
+  return cudaSuccess;
+}
+template <class T>
+cudaError_t destroy(const char* function, T* made, std::set<const void*>& all) {
+  if (const cudaError_t error = call(function)) return error;
+  name(made);
+  all.erase(made);
+  delete made;
+  return cudaSuccess;
 }
 
 cublasStatus_t blas(const char* name) { return static_cast<cublasStatus_t>(next_error(name)); }
@@ -155,18 +172,11 @@ cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
 }
 cudaError_t cudaFreeHost(void* p) { return dynet::fake::free("cudaFreeHost", -1, p); }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  note("copy " + std::to_string(bytes) + " of kind " + std::to_string(kind));
-  if (const cudaError_t error = call("cudaMemcpy")) return error;
-  std::memcpy(to, from, bytes);
-  return cudaSuccess;
+  return dynet::fake::copy("cudaMemcpy", to, from, bytes, kind, "");
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  note("copy " + std::to_string(bytes) + " of kind " + std::to_string(kind) + " in " +
-       name(stream));
-  if (const cudaError_t error = call("cudaMemcpyAsync")) return error;
-  std::memcpy(to, from, bytes);
-  return cudaSuccess;
+  return dynet::fake::copy("cudaMemcpyAsync", to, from, bytes, kind, " in " + name(stream));
 }
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
   note("set " + std::to_string(bytes) + " in " + name(stream));
@@ -183,17 +193,10 @@ cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_
   return cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  if (const cudaError_t error = call("cudaStreamCreate")) return error;
-  static int number = 0;
-  *stream = dynet::fake::make<FakeStream>(runtime().streams, ++number);
-  return cudaSuccess;
+  return dynet::fake::create("cudaStreamCreate", stream, runtime().streams);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  if (const cudaError_t error = call("cudaStreamDestroy")) return error;
-  name(stream);
-  runtime().streams.erase(stream);
-  delete stream;
-  return cudaSuccess;
+  return dynet::fake::destroy("cudaStreamDestroy", stream, runtime().streams);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (const cudaError_t error = call("cudaStreamSynchronize")) return error;
@@ -205,17 +208,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   return call("cudaStreamWaitEvent");
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  if (const cudaError_t error = call("cudaEventCreate")) return error;
-  static int number = 0;
-  *event = dynet::fake::make<FakeEvent>(runtime().events, ++number);
-  return cudaSuccess;
+  return dynet::fake::create("cudaEventCreate", event, runtime().events);
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  if (const cudaError_t error = call("cudaEventDestroy")) return error;
-  name(event);
-  runtime().events.erase(event);
-  delete event;
-  return cudaSuccess;
+  return dynet::fake::destroy("cudaEventDestroy", event, runtime().events);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   note("record " + name(event) + " in " + name(stream));
