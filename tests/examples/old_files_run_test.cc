@@ -2,63 +2,38 @@
 // They were made of four copies of the sentence of `all_programs`, with sizes of 2 and two epochs,
 // and checkpoints alone of 40 copies.
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "tests/examples/programs.h"
-#include "tests/support/catch.h"
-
-namespace old_files_run_test {
-
-namespace {
 
 const std::filesystem::path kFolder = std::filesystem::path(__FILE__).parent_path() / "golden";
 
-struct Golden {
-  std::string program, file;
-  std::string scores;      ///< a line of `eval`
-  std::string prediction;  ///< of the model
-  std::string resumed;     ///< what the third epoch prints
-  std::string later;       ///< prediction of the model then
-};
-
-const std::vector<Golden>& golden() {
-  static const std::vector<Golden> all = {
-      {"tagger", "tagger-0.1.0", "  tagger                    66.67 %",
-       "the|NOUN cat|NOUN sleeps|VERB\n", "", ""},
-      {"rnnlm", "rnnlm-0.1.0", "  rnnlm             4.81         1.5202          0.6043",
-       "-6.2831\t4\t4.81\n", "", ""},
-      // From before there was a transformer.
-      {"rnnlm", "rnnlm-lstm", "  rnnlm             4.81         1.5200          0.6041", "",
-       "perplexity 4.91, dev perplexity 4.80", "-6.2722\t4\t4.80\n"},
-      {"treelstm", "treelstm-0.1.0",
-       "  tree-LSTM               0.00 %             0.00 %     0.00 %     0.00 %",
-       "0\tvery negative\t0.211 0.198 0.209 0.183 0.199\tgood film\n", "", ""},
-      {"parser", "parser-0.1.0", "  parser         100.00 %    66.67 %   100.00 %    66.67 %",
-       "1\tthe\t_\tDET\t_\t_\t2\tnsubj\t_\t_\n2\tcat\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n"
-       "3\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n",
-       "", ""}};
-  return all;
-}
-
-}  // namespace
-
 TEST_CASE("Files of earlier versions load, and their runs go on") {
-  for (const Golden& each : golden()) {
-    INFO(each.file);
-    const Desk desk(any_program(each.program), 4);
-    const std::string old = (kFolder / (each.file + ".model")).string();
-    desk.write("model", read_file(old));
-    desk.write("model.checkpoint", read_file(old + ".checkpoint"));
-    CHECK(contains(desk.must("p eval -m model -d data"), each.scores + "\n"));
-    CHECK(desk.must("head -n 4 in | apply").rfind(each.prediction, 0) == 0);
-    const std::string resumed =
-        desk.must("p train --train data --dev data --model model --resume --epochs 3 --patience 0");
-    CHECK(contains(resumed, "resuming after epoch 2\n"));
-    CHECK(contains(resumed, "epoch 3: " + each.resumed));
-    CHECK(desk.must("apply -i in").rfind(each.later, 0) == 0);
+  struct Old {
+    std::string program;
+    std::string scores;  ///< a line of `eval`
+    std::string prediction;
+  };
+  const std::vector<Old> models = {
+      {"tagger", "  tagger                    66.67 %", "the|NOUN cat|NOUN sleeps|VERB\n"},
+      {"rnnlm", "  rnnlm             4.81         1.5202          0.6043", "-6.2831\t4\t4.81\n"},
+      {"treelstm", "  tree-LSTM               0.00 %             0.00 %     0.00 %     0.00 %",
+       "0\tvery negative\t0.211 0.198 0.209 0.183 0.199\tgood film\n"},
+      {"parser", "  parser         100.00 %    66.67 %   100.00 %    66.67 %",
+       "1\tthe\t_\tDET\t_\t_\t2\tnsubj\t_\t_\n2\tcat\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n"
+       "3\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"}};
+  for (const Old& old : models) {
+    const Desk desk(any_program(old.program), 4);
+    desk.write("model", read_file(kFolder / (old.program + "-0.1.0.model")));
+    CHECK(contains(desk.must("p eval -m model -d data"), old.scores + "\n"));
+    CHECK(desk.must("head -n 4 in | apply").starts_with(old.prediction));
   }
+  // From before there was a transformer.
+  const Desk desk(any_program("rnnlm"), 4);
+  desk.write("model.checkpoint", read_file(kFolder / "rnnlm-lstm.checkpoint"));
+  const std::string resumed =
+      desk.must("p train --train data --dev data --model model --resume --epochs 3 --patience 0");
+  CHECK(contains(resumed, "resuming after epoch 2\n"));
+  CHECK(contains(resumed, "epoch 3: perplexity 4.91, dev perplexity 4.80"));
+  CHECK(desk.must("apply -i in").starts_with("-6.2722\t4\t4.80\n"));
 }
 
 TEST_CASE("Old checkpoints: a run goes on as it began") {
@@ -74,7 +49,7 @@ TEST_CASE("Old checkpoints: a run goes on as it began") {
       {"parser", "loss", {3.3939, 3.3234}, "\"learning-rate\":0.002,\"decay\":0.8,\"clip\":5,"}};
   for (const Old& old : all) {
     const Desk desk(any_program(old.program));
-    desk.write("model.checkpoint", read_file((kFolder / (old.program + ".checkpoint")).string()));
+    desk.write("model.checkpoint", read_file(kFolder / (old.program + ".checkpoint")));
     const std::string out = desk.must("EPOCHS=4 train --model model --resume --report report");
     INFO(out);
     CHECK(contains(out, "resuming after epoch 2\n"));
@@ -93,5 +68,3 @@ TEST_CASE("Old checkpoints: a run goes on as it began") {
     desk.must("p eval -m model -d data");
   }
 }
-
-}  // namespace old_files_run_test
