@@ -2,57 +2,41 @@
 
 #ifdef ANNOTATE_BINARY
 
-#include <cstring>
-#include <map>
-#include <nlohmann/json.hpp>
-
-#include "examples/nlp/common/text.h"
 #include "tests/examples/annotated.h"
-#include "tests/examples/programs.h"
-#include "tests/support/catch.h"
 
-namespace annotate_run_test {
-
-namespace {
-
-using Json = nlohmann::json;
-using Lines = std::vector<std::string>;
-
-class Annotated : public AnnotatedFolder {
+class AnnotateFolder : public AnnotatedFolder {
  public:
   /// Lines that `run` prints of an input.
-  Lines run(const std::string& options, const std::string& input) const {
+  Strings run(const std::string& options, const std::string& input) const {
     write("in", input);
-    return nlp::split_fields(must("p run -m model " + options + " in"), '\n');
+    return split_fields(must("p run -m model " + options + " in"), '\n');
   }
   /// ID, form, UPOS and MISC of each line that is no comment.
   std::string rows(const std::string& options, const std::string& input) const {
     std::string found;
     for (const std::string& line : run(options, input)) {
-      const Lines f = nlp::split_fields(line, '\t');
+      const Strings f = split_fields(line, '\t');
       if (f.size() == 10) found += f[0] + " " + f[1] + " " + f[3] + " " + f[9] + "/";
     }
     return found;
   }
-  Lines comments(const std::string& options, const std::string& input) const {
-    Lines found;
+  Strings comments(const std::string& options, const std::string& input) const {
+    Strings found;
     for (const std::string& line : run(options, input))
       if (!line.empty() && line[0] == '#') found.push_back(line);
     return found;
   }
 };
 
-std::string bare(const Lines& words) {
+std::string bare(const Strings& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i)
     text += std::to_string(i + 1) + "\t" + words[i] + "\t_\t_\t_\t_\t_\t_\t_\t_\n";
   return text + "\n";
 }
 
-}  // namespace
-
 TEST_CASE("annotate run: the same words in every form of input") {
-  const Annotated folder;
+  const AnnotateFolder folder;
   const std::string words = "1 Cats NOUN _/2-3 don't _ _/2 do AUX _/3 n't PART _/4 sleep VERB ";
   CHECK(folder.rows("", "Cats don't sleep.") == words + "SpaceAfter=No/5 . PUNCT SpaceAfter=No/");
   CHECK(folder.rows("--ranges --input-format lines", "Cats don't sleep.\n") ==
@@ -67,22 +51,22 @@ TEST_CASE("annotate run: the same words in every form of input") {
   for (const std::string options : {"", "--input-format words", "--input-format conllu"}) {
     const std::string input =
         contains(options, "conllu") ? bare({"Cats", "don't"}) : "Cats don't\n";
-    std::vector<std::string> forms;
-    for (const std::string& row : nlp::split_fields(folder.rows(options + " --no-mwt", input), '/'))
-      if (!row.empty()) forms.push_back(nlp::split_words(row)[0] + " " + nlp::split_words(row)[1]);
-    CHECK(forms == Lines{"1 Cats", "2 don't"});
+    Strings forms;
+    for (const std::string& row : split_fields(folder.rows(options + " --no-mwt", input), '/'))
+      if (!row.empty()) forms.push_back(split_words(row)[0] + " " + split_words(row)[1]);
+    CHECK(forms == Strings{"1 Cats", "2 don't"});
   }
 }
 
 TEST_CASE("annotate run: comments name the model, documents, paragraphs and sentences") {
-  const Annotated folder;
+  const AnnotateFolder folder;
   const std::string first = "# generator = annotate " + std::string(dynet::version());
   const std::string input = "Cats sleep.\nDogs sleep.\n\nCats sleep.";
   CHECK(folder.comments("--input-format lines", input) ==
-        Lines{first, "# model = Cats 1.0", "# newdoc id = in", "# newpar", "# sent_id = 1",
-              "# text = Cats sleep.", "# sent_id = 2", "# text = Dogs sleep.", "# newpar",
-              "# sent_id = 3", "# text = Cats sleep."});
-  const Lines two = folder.comments("--input-format lines --output out in", input + "\n");
+        Strings{first, "# model = Cats 1.0", "# newdoc id = in", "# newpar", "# sent_id = 1",
+                "# text = Cats sleep.", "# sent_id = 2", "# text = Dogs sleep.", "# newpar",
+                "# sent_id = 3", "# text = Cats sleep."});
+  const Strings two = folder.comments("--input-format lines --output out in", input + "\n");
   CHECK(two.empty());
   CHECK(contains(folder.read("out"), "# newdoc id = in\n# newpar\n# sent_id = 4\n"));
   // Without a file there is no document.
@@ -95,35 +79,35 @@ TEST_CASE("annotate run: comments name the model, documents, paragraphs and sent
   // Comments of CoNLL-U stay.
   const std::string own = "# newdoc id = d\n# sent_id = s\n# text = Cats\n";
   CHECK(folder.comments("--input-format conllu", own + bare({"Cats"})) ==
-        Lines{first, "# model = Cats 1.0", "# newdoc id = d", "# sent_id = s", "# text = Cats"});
+        Strings{first, "# model = Cats 1.0", "# newdoc id = d", "# sent_id = s", "# text = Cats"});
 }
 
 TEST_CASE("annotate run: fields of CoNLL-U that are filled stay, and ids are moved") {
-  const Annotated folder;
+  const AnnotateFolder folder;
   CHECK(folder.rows("--input-format conllu",
                     "1\tCats\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n"
                     "2.1\tx\t_\tX\t_\t_\t_\t_\t_\t_\n3-4\tsleep.\t_\t_\t_\t_\t_\t_\t_\tA=b\n"
                     "3\tsleep\t_\t_\t_\t_\t_\t_\t_\t_\n4\t.\t_\t_\t_\t_\t_\t_\t_\t_\n\n") ==
         "1 Cats NOUN _/2-3 don't _ _/2 do AUX _/3 n't PART _/3.1 x X _/4-5 sleep. _ A=b/"
         "4 sleep VERB _/5 . PUNCT _/");
-  const Lines kept = folder.run("--input-format conllu",
-                                "1\tdon't\tmine\tX\t_\t_\t_\t_\t_\t_\n"
-                                "2\tsleep\t_\t_\t_\tA=B\t_\t_\t_\t_\n\n");
-  const auto fields = [&](std::size_t line) { return nlp::split_fields(kept[line], '\t'); };
+  const Strings kept = folder.run("--input-format conllu",
+                                  "1\tdon't\tmine\tX\t_\t_\t_\t_\t_\t_\n"
+                                  "2\tsleep\t_\t_\t_\tA=B\t_\t_\t_\t_\n\n");
+  const auto fields = [&](std::size_t line) { return split_fields(kept[line], '\t'); };
   const std::size_t at = kept.size() - 4;
-  CHECK(kept[at].rfind("1\tdon't\tmine\tX\t", 0) == 0);
+  CHECK(kept[at].starts_with("1\tdon't\tmine\tX\t"));
   CHECK(fields(at)[5] == "_");
   CHECK(fields(at + 1)[2] == "sleep");
   CHECK(fields(at + 1)[5] == "A=B");
   CHECK(fields(at)[7] != "_");
-  const Lines tree =
+  const Strings tree =
       folder.run("--input-format conllu",
                  "1\tCats\t_\t_\t_\t_\t2\tx\t_\t_\n2\tsleep\t_\t_\t_\t_\t0\troot\t_\t_\n\n");
   CHECK(contains(tree[tree.size() - 4], "\t2\tx\t"));
 }
 
 TEST_CASE("annotate run: sentences before an error are written") {
-  const Annotated folder;
+  const AnnotateFolder folder;
   const auto check = [&](const std::string& format, const std::string& input,
                          const std::string& message) {
     folder.write("in", input);
@@ -147,8 +131,8 @@ TEST_CASE("annotate run: sentences before an error are written") {
 }
 
 TEST_CASE("annotate run: JSON has what CoNLL-U has") {
-  const Annotated folder;
-  const Lines lines = folder.run("--json --ranges", "Cats don't sleep.\n");
+  const AnnotateFolder folder;
+  const Strings lines = folder.run("--json --ranges", "Cats don't sleep.\n");
   REQUIRE(lines.size() == 2);
   const Json object = Json::parse(lines[0]);
   CHECK(object.at("comments").back() == "# text = Cats don't sleep.");
@@ -166,11 +150,11 @@ TEST_CASE("annotate run: JSON has what CoNLL-U has") {
 }
 
 TEST_CASE("annotate run: a lexicon takes precedence") {
-  const Annotated folder;
+  const AnnotateFolder folder;
   const auto sleep = [&](const std::string& lexicon, const std::string& form = "sleep") {
     folder.write("lexicon", lexicon);
-    const Lines lines = folder.run("--input-format words --lexicon lexicon", "Cats " + form);
-    const Lines fields = nlp::split_fields(lines[lines.size() - 3], '\t');
+    const Strings lines = folder.run("--input-format words --lexicon lexicon", "Cats " + form);
+    const Strings fields = split_fields(lines[lines.size() - 3], '\t');
     return fields[2] + " " + fields[3] + " " + fields[5];
   };
   CHECK(sleep("# nothing\n\n") == "sleep VERB _");
@@ -183,7 +167,7 @@ TEST_CASE("annotate run: a lexicon takes precedence") {
   CHECK(sleep("sleep\tVERB\tsleep\tA=B\nsleep\tVERB\tb\n") == "sleep VERB A=B");
   CHECK(sleep("Sleep\tX\tb\nsleep\tX\tc\n") == "c X _");
   CHECK(sleep("Sleep\tX\tb\nsleep\tX\tc\n", "Sleep") == "b X _");
-  CHECK(sleep("sleep\tX\tc\n", "SLEEP").rfind("c X ", 0) == 0);
+  CHECK(sleep("sleep\tX\tc\n", "SLEEP").starts_with("c X "));
   folder.write("lexicon", "sleep\tNOUN\n");
   folder.refuses("p run -m model --lexicon lexicon in", kFailed,
                  "lexicon:1: expected form, UPOS, lemma and perhaps features");
@@ -191,17 +175,19 @@ TEST_CASE("annotate run: a lexicon takes precedence") {
        {"A B\tnap", "X\tnap\tA", "X\tnap\tA=", "X\tnap\t=B", "X\tnap\tA=B|C", "X\tnap\tA=B C"}) {
     folder.write("lexicon", "sleep\t" + wrong + "\n");
     folder.refuses("p run -m model --lexicon lexicon in", kFailed,
-                   "lexicon:1: expected " + std::string(wrong[0] == 'A' ? "a UPOS" : "features"));
+                   wrong[0] == 'A'
+                       ? "lexicon:1: expected a UPOS, found 'A B'"
+                       : "lexicon:1: expected features as Name=Value|Name=Value, found");
   }
 }
 
 TEST_CASE("annotate run: a sentence of thousands of words has one tree") {
-  const Annotated folder;
+  const AnnotateFolder folder;
   std::string line;
   for (int i = 0; i < 2500; ++i) line += i % 7 ? "sleep " : "Cats ";
   std::size_t words = 0, roots = 0;
   for (const std::string& row : folder.run("--input-format words", line + "\n")) {
-    const Lines fields = nlp::split_fields(row, '\t');
+    const Strings fields = split_fields(row, '\t');
     if (fields.size() != 10) continue;
     ++words;
     roots += fields[6] == "0";
@@ -216,11 +202,10 @@ TEST_CASE("annotate run: a sentence of thousands of words has one tree") {
 }
 
 TEST_CASE("annotate train: one stage alone, all others stay") {
-  const Annotated folder;
+  const AnnotateFolder folder;
   const auto weights = [&](const std::string& model) {
     std::map<std::string, std::string> all;
-    for (const dynet::NamedTensor& t : dynet::read_tensors(folder.path(model)))
-      all[t.name] = t.bytes;
+    for (const NamedTensor& t : dynet::read_tensors(folder.path(model))) all[t.name] = t.bytes;
     return all;
   };
   // Another treebank, with another label, tag and letter.
@@ -239,7 +224,7 @@ TEST_CASE("annotate train: one stage alone, all others stay") {
     std::size_t changed = 0;
     for (const auto& [name, bytes] : weights(stage)) {
       CAPTURE(name);
-      const bool own = name.rfind(stage + "/", 0) == 0;
+      const bool own = name.starts_with(stage + "/");
       if (!own) CHECK(bytes == before.at(name));
       changed += own;
     }
@@ -271,13 +256,13 @@ TEST_CASE("annotate train: one stage alone, all others stay") {
 }
 
 TEST_CASE("annotate train: a small treebank has small updates, smaller steps and more epochs") {
-  const Annotated folder;
+  const AnnotateFolder folder;
   const std::string small =
       "p train --train data -m new --force --max-seconds 1e-9 --report report --letter-hidden 4 "
       "--word 4 --hidden 4 --tree-hidden 4 --char 4 --mlp 4 --arc 4 --label 4";
   const auto settings = [&](const std::string& options) {
     folder.must(small + options);
-    const Json all = Json::parse(nlp::split_fields(folder.read("report"), '\n')[0]).at("settings");
+    const Json all = Json::parse(split_fields(folder.read("report"), '\n')[0]).at("settings");
     std::string text;
     for (const char* const name : {"batch", "decay", "epochs", "patience"})
       text += all.at(name).dump() + " ";
@@ -299,7 +284,7 @@ TEST_CASE("annotate train: a small treebank has small updates, smaller steps and
 }
 
 TEST_CASE("annotate train: word vectors") {
-  const Annotated folder;
+  const AnnotateFolder folder;
   folder.write("v.vec", "3 3\nCats 1 2 3\nzebra 4 5 6\nDogs 7 8 9\n");
   const std::string train = "p train --train data -m new --force --epochs 1 --vectors v.vec ";
   const std::string small =
@@ -308,8 +293,8 @@ TEST_CASE("annotate train: word vectors") {
                  "vectors: 3 words of 3 numbers, for 33.33 % of the 6 words of the training data"));
   // The vector of a word that training lacks is known, and stays.
   bool has_zebra = false;
-  const std::vector<float> zebra = {4, 5, 6};
-  for (const dynet::NamedTensor& t : dynet::read_tensors(folder.path("new")))
+  const Floats zebra = {4, 5, 6};
+  for (const NamedTensor& t : dynet::read_tensors(folder.path("new")))
     has_zebra = has_zebra || (t.name == "words" && t.bytes.size() >= 12 &&
                               std::memcmp(&t.bytes[t.bytes.size() - 12], zebra.data(), 12) == 0);
   CHECK(has_zebra);
@@ -317,7 +302,7 @@ TEST_CASE("annotate train: word vectors") {
 }
 
 TEST_CASE("annotate eval: words or tags are given") {
-  const Annotated folder;
+  const AnnotateFolder folder;
   const auto eval = [&](const std::string& from) {
     return Json::parse(folder.must("p eval -m model -d data --json --from " + from)).at("model");
   };
@@ -332,7 +317,5 @@ TEST_CASE("annotate eval: words or tags are given") {
   CHECK(words.at("LAS") < 1);
   folder.refuses("p eval -m model -d data --from x", kFailed, "unknown --from 'x'");
 }
-
-}  // namespace annotate_run_test
 
 #endif

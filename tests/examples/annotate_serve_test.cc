@@ -4,26 +4,14 @@
 
 #include <signal.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <thread>
-#include <utility>
 
-#include "dynet-like/base/version.h"
 #include "examples/nlp/common/model_file.h"
 #include "tests/examples/annotated.h"
 #include "tests/examples/server.h"
 #include "tests/fuzz/requests.h"
-#include "tests/support/catch.h"
-
-namespace annotate_serve_test {
-
-namespace {
-
-using Json = nlohmann::json;
 
 const Program kProgram = {"annotate", ANNOTATE_BINARY};
 /// "result" of an answer, or all of it if that is something else.
@@ -39,8 +27,6 @@ std::string multipart(const std::string& data, const std::string& header = "") {
          "\r\n" + data +
          "\r\n--b\r\nContent-Disposition: form-data; name=output\r\n\r\nhorizontal\r\n--b--\r\n";
 }
-
-}  // namespace
 
 TEST_CASE("annotate serve: UDPipe's REST interface") {
   const AnnotatedFolder folder;
@@ -164,19 +150,19 @@ TEST_CASE("annotate serve: 64 clients get the answers that each gets alone") {
   constexpr int kClients = 64, kRequests = 8;
   const AnnotatedFolder folder;
   Server server(kProgram, folder.path("model"), {"--threads", "2"});
-  const std::vector<std::string> tasks = {"&tokenizer=&tagger=&parser=",
-                                          "&tokenizer=ranges&output=vertical",
-                                          "&input=horizontal&parser=&tagger=",
-                                          "&tokenizer=presegmented;normalized_spaces&tagger=",
-                                          "&input=x",
-                                          "&input=conllu"};
+  const Strings tasks = {"&tokenizer=&tagger=&parser=",
+                         "&tokenizer=ranges&output=vertical",
+                         "&input=horizontal&parser=&tagger=",
+                         "&tokenizer=presegmented;normalized_spaces&tagger=",
+                         "&input=x",
+                         "&input=conllu"};
   const auto body = [&](int client) {
     std::string text = "data=";
     for (int i = 0; i <= client % 13; ++i) text += (i + client) % 3 ? "Cats+" : "don%27t+";
     return text + "sleep.%0A%0ADogs+" + std::to_string(client) +
            tasks[static_cast<std::size_t>(client) % tasks.size()];
   };
-  std::vector<std::string> alone;
+  Strings alone;
   for (int client = 0; client < kClients; ++client)
     alone.push_back(server.post("/process", body(client)));
   std::atomic<int> right = 0, refused = 0;
@@ -298,7 +284,5 @@ TEST_CASE("annotate serve: a port is free again at once") {
   Server second(kProgram, folder.path("model"), {"--port", std::to_string(first.port())});
   CHECK(second.port() == first.port());
 }
-
-}  // namespace annotate_serve_test
 
 #endif

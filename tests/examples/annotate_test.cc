@@ -4,25 +4,19 @@
 #include "examples/nlp/annotate/pipeline.h"
 #include "examples/nlp/annotate/treebank.h"
 #include "tests/examples/helpers.h"
-#include "tests/io/folder.h"
-#include "tests/support/prelude.h"
 
 namespace annotate_test {
 
 using namespace annotate;
-using dynet::ComputationGraph;
-using dynet::TemporaryFolder;
-
-namespace {
 
 /// Lines of words as "id form misc", with '/' between them.
 std::string rows(const std::string& words) {
   std::string lines;
-  for (const std::string& word : nlp::split_fields(words, '/')) {
-    const std::vector<std::string> f = nlp::split_words(word);
-    lines += nlp::join({f[0], f[1], "_", "_", "_", "_", "_", "_", "_", f.size() > 2 ? f[2] : "_"},
-                       "\t") +
-             "\n";
+  for (const std::string& word : split_fields(words, '/')) {
+    const Strings f = split_words(word);
+    lines +=
+        join({f[0], f[1], "_", "_", "_", "_", "_", "_", "_", f.size() > 2 ? f[2] : "_"}, "\t") +
+        "\n";
   }
   return lines + "\n";
 }
@@ -37,12 +31,12 @@ std::string text(const Paragraph& paragraph) { return utf8(paragraph.letters); }
 
 /// Surface tokens of a sentence, the words of multiword tokens in brackets.
 std::string shown(const Paragraph& paragraph, const Tokens& sentence) {
-  std::vector<std::string> all;
+  Strings all;
   for (const Token& token : sentence) {
     all.push_back(paragraph.text(token.begin, token.end));
-    if (!token.words.empty()) all.back() += "(" + nlp::join(token.words, " ") + ")";
+    if (!token.words.empty()) all.back() += "(" + join(token.words, " ") + ")";
   }
-  return nlp::join(all, " ");
+  return join(all, " ");
 }
 
 const char* const kTree =
@@ -58,8 +52,6 @@ Description small(const Treebank& train) {
   chosen.segmenter.letter = chosen.segmenter.hidden = 4;
   return describe(chosen, train);
 }
-
-}  // namespace
 
 TEST_CASE("annotate: the text of a treebank, with its spaces, paragraphs and multiword tokens") {
   const Treebank data =
@@ -82,25 +74,23 @@ TEST_CASE("annotate: the text of a treebank, with its spaces, paragraphs and mul
 TEST_CASE("annotate: columns and trees may be missing, but not be wrong") {
   CHECK(treebank(rows("1 Go")).sentences[0].heads.empty());
   CHECK(treebank(kTree).sentences[0].heads == std::vector<unsigned>{2, 3, 0, 3});
-  CHECK_THAT(error_from([] { treebank("1\ta\t_\t_\t_\t_\t1\tx\t_\t_\n\n"); }),
-             Catch::Contains("run in a circle"));
-  CHECK_THAT(error_from([] { treebank(rows("1 Hi SpacesInToken=")); }),
-             Catch::Contains("is blank"));
-  CHECK_THAT(error_from([] { treebank(rows("1 Hi SpacesInToken=Ho")); }),
-             Catch::Contains("is not the form 'Hi'"));
-  CHECK_THAT(error_from([] { treebank(rows("1 Hi SpacesAfter=x")); }),
-             Catch::Contains("expected white space"));
+  for (const auto& [lines, message] :
+       {std::pair(std::string("1\ta\t_\t_\t_\t_\t1\tx\t_\t_\n\n"), "run in a circle"),
+        {rows("1 Hi SpacesInToken="), "is blank"},
+        {rows("1 Hi SpacesInToken=Ho"), "is not the form 'Hi'"},
+        {rows("1 Hi SpacesAfter=x"), "expected white space"}})
+    CHECK(contains(error_from([&, text = lines] { treebank(text); }), message));
   const Description description = small(treebank(rows("1 Go")));
   CHECK(description.labels.empty());
-  for (const auto& classes : description.classes) CHECK(classes == std::vector<std::string>{"_"});
+  for (const auto& classes : description.classes) CHECK(classes == Strings{"_"});
 }
 
 TEST_CASE("annotate: columns that a file does not say are not learned") {
   const Treebank train = treebank(std::string(kTree) + rows("1 Go/2 on"));
   const Description description = small(train);
-  CHECK(description.classes[kUpos] == std::vector<std::string>{"DET", "NOUN", "PUNCT", "VERB"});
-  CHECK(description.classes[kFeats] == std::vector<std::string>{"Number=Sing", "_"});
-  CHECK(description.classes[kLemma] == std::vector<std::string>{"l0,0,0,0,0:"});
+  CHECK(description.classes[kUpos] == Strings{"DET", "NOUN", "PUNCT", "VERB"});
+  CHECK(description.classes[kFeats] == Strings{"Number=Sing", "_"});
+  CHECK(description.classes[kLemma] == Strings{"l0,0,0,0,0:"});
   Model model(description, 1);
   const Encoded encoded = model.encode(train.sentences[1]);
   for (const auto& classes : encoded.classes)
@@ -109,8 +99,8 @@ TEST_CASE("annotate: columns that a file does not say are not learned") {
   const Description once = small(treebank("1\tsat\tsit\tVERB\t_\t_\t_\t_\t_\t_\n\n"));
   Model other(once, 1);
   ComputationGraph graph;
-  const std::vector<std::vector<std::string>> ran = {{"ran"}};
-  CHECK(other.annotate(graph, ran)[0].columns[kLemma] == std::vector<std::string>{"ran"});
+  const std::vector<Strings> ran = {{"ran"}};
+  CHECK(other.annotate(graph, ran)[0].columns[kLemma] == Strings{"ran"});
   // A treebank without trees can be scored; none of its heads is right.
   const Report report = evaluate(model, train, "data");
   CHECK(report.scores.uas.gold == 6);
@@ -119,13 +109,13 @@ TEST_CASE("annotate: columns that a file does not say are not learned") {
 
 TEST_CASE("annotate: the tags of a word are a combination of the treebank") {
   const Treebank train = treebank(kTree);
-  const std::vector<std::string> words = {"A", "cat", "sat", ".", "b", "c", "dd", "ee", "x1", "-"};
+  const Strings words = {"A", "cat", "sat", ".", "b", "c", "dd", "ee", "x1", "-"};
   std::set<std::string> seen;
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
     Model model(small(train), seed);
     for (const std::string& line :
          conllu_lines({}, Tokens(words.size()), annotate_words(model, {words}, "")[0])) {
-      const auto fields = nlp::split_fields(line, '\t');
+      const auto fields = split_fields(line, '\t');
       seen.insert(fields[3] + " " + fields[4] + " " + fields[5]);
     }
   }
@@ -186,16 +176,16 @@ TEST_CASE("annotate: the root has the label root, and no other word has it") {
   const auto labels = [](const std::string& label) {
     Model model(small(treebank("1\tHi\t_\tX\t_\t_\t0\t" + label + "\t_\t_\n\n")), 1);
     ComputationGraph graph;
-    const std::vector<std::string> words = {"a", "b", "c"};
+    const Strings words = {"a", "b", "c"};
     const Annotation found = model.annotate(graph, {&words, 1})[0];
     REQUIRE(found.heads.size() == 3);
-    std::vector<std::string> others;
+    Strings others;
     for (std::size_t i = 0; i < 3; ++i)
       if (found.heads[i] == 0)
         CHECK(found.labels[i] == "root");
       else
         others.push_back(found.labels[i]);
-    return nlp::join(others, " ");
+    return join(others, " ");
   };
   CHECK(labels("root") == "dep dep");
   CHECK(labels("x") == "x x");
@@ -229,7 +219,7 @@ TEST_CASE("annotate: every letter of a text is in one token, whatever a model kn
       file += "# newpar\n";
       for (const Tokens& sentence : paragraph.sentences) {
         CHECK(annotation->words == words_of(paragraph, sentence));
-        file += nlp::join(conllu_lines(paragraph, sentence, *annotation++), "\n") + "\n\n";
+        file += join(conllu_lines(paragraph, sentence, *annotation++), "\n") + "\n\n";
       }
     }
     CHECK(annotation == found.sentences.end());
@@ -263,7 +253,7 @@ TEST_CASE("annotate: a token that goes on in the next graph has the words of the
       for (const Token& token : sentence) {
         if (token.words.empty()) continue;
         ++split;
-        CHECK(nlp::join(token.words, "") == paragraph.text(token.begin, token.end));
+        CHECK(join(token.words, "") == paragraph.text(token.begin, token.end));
       }
   }
   CHECK(split > 0);
@@ -274,10 +264,10 @@ TEST_CASE("annotate: a token that training has twice is split by itself, others 
   const Treebank train = treebank(std::string(kTree) + twice + rows("1-2 won't/1 wo/2 n't"));
   Model model(small(train), 1);
   CHECK(model.description().segmenter.scripts.size() == 1);
-  CHECK(model.description().segmenter.tokens == std::vector<std::string>{"don't"});
+  CHECK(model.description().segmenter.tokens == Strings{"don't"});
   CHECK(small(treebank(std::string(kTree) + kTree)).segmenter.tokens.empty());
   for (dynet::Parameter p : model.parameters().parameters_list()) {
-    std::vector<float> values(p.dim().size(), 0.0f);
+    Floats values(p.dim().size(), 0.0f);
     // Columns of weights of the two classes: no script, the script.
     for (std::size_t i = 1; i < values.size() && p.get_fullname() == "/segmenter/token-weight";
          i += 2)
@@ -325,16 +315,15 @@ TEST_CASE("annotate: white space in MISC, and where tokens are") {
   annotation.words = {"a", "b", "c|\\"};
   for (auto& column : annotation.columns) column.assign(3, "_");
   const auto misc = [&](std::optional<std::size_t> offset) {
-    std::vector<std::string> all;
+    Strings all;
     for (const std::string& line :
          conllu_lines(paragraphs[0], paragraphs[0].sentences[0], annotation, offset))
-      all.push_back(nlp::split_fields(line, '\t')[nlp::conllu::kMisc]);
+      all.push_back(split_fields(line, '\t')[nlp::conllu::kMisc]);
     return all;
   };
-  CHECK(misc({}) == std::vector<std::string>{"SpacesBefore=\\s\\s", "SpacesAfter=\\t\\s", "_"});
-  CHECK(misc(100) == std::vector<std::string>{"SpacesBefore=\\s\\s|TokenRange=102:103",
-                                              "SpacesAfter=\\t\\s|TokenRange=104:105",
-                                              "TokenRange=107:110"});
+  CHECK(misc({}) == Strings{"SpacesBefore=\\s\\s", "SpacesAfter=\\t\\s", "_"});
+  CHECK(misc(100) == Strings{"SpacesBefore=\\s\\s|TokenRange=102:103",
+                             "SpacesAfter=\\t\\s|TokenRange=104:105", "TokenRange=107:110"});
   CHECK(escaped(U" \t\r\n|\\x") == "\\s\\t\\r\\n\\p\\\\x");
   CHECK(unescaped(escaped(U" \t\r\n|\\x\\s")) == U" \t\r\n|\\x\\s");
   CHECK(unescaped("\\") == U"\\");
@@ -343,9 +332,8 @@ TEST_CASE("annotate: white space in MISC, and where tokens are") {
   // A token with spaces in it has them once in its form.
   paragraphs[0] = {U"a \n b", {{{0, 5}}}};
   annotation.words = words_of(paragraphs[0], paragraphs[0].sentences[0]);
-  CHECK(annotation.words == std::vector<std::string>{"a b"});
-  const std::vector<std::string> lines =
-      conllu_lines(paragraphs[0], paragraphs[0].sentences[0], annotation);
+  CHECK(annotation.words == Strings{"a b"});
+  const Strings lines = conllu_lines(paragraphs[0], paragraphs[0].sentences[0], annotation);
   CHECK(lines[0] == "1\ta b\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No|SpacesInToken=a\\s\\n\\sb");
   CHECK(text(treebank(lines[0] + "\n\n").paragraphs[0]) == "a \n b");
 }
@@ -360,10 +348,9 @@ TEST_CASE("annotate: lines of CoNLL-U") {
   annotation.labels = {"case", "det", "root", "punct"};
   const Paragraph& paragraph = data.paragraphs[0];
   CHECK(conllu_lines(paragraph, paragraph.sentences[0], annotation) ==
-        std::vector<std::string>{
-            "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_", "1\tde\ta\ta\ta\ta\t3\tcase\t_\t_",
-            "2\tle\tb\tb\tb\tb\t1\tdet\t_\t_", "3\tgo\tc\tc\tc\tc\t0\troot\t_\tSpaceAfter=No",
-            "4\t!\t3\t0\t1\t2\t3\tpunct\t_\tSpaceAfter=No"});
+        Strings{"1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_", "1\tde\ta\ta\ta\ta\t3\tcase\t_\t_",
+                "2\tle\tb\tb\tb\tb\t1\tdet\t_\t_", "3\tgo\tc\tc\tc\tc\t0\troot\t_\tSpaceAfter=No",
+                "4\t!\t3\t0\t1\t2\t3\tpunct\t_\tSpaceAfter=No"});
   CHECK(text_of(paragraph, paragraph.sentences[0]) == "du go!");
 }
 

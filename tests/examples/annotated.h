@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "tests/examples/programs.h"
 
 /// A folder with a model that has learned to split "don't".

@@ -1,22 +1,29 @@
 // Input of the program digits: pictures and labelled pictures in all formats, and broken ones; its
 // network.
 
-#include "examples/nlp/common/text.h"
 #include "examples/nlp/common/training.h"
 #include "examples/vision/digits/drawing.h"
 #include "examples/vision/digits/model.h"
 #include "examples/vision/digits/train.h"
 #include "tests/examples/digits_data.h"
-#include "tests/support/catch.h"
 
 namespace digits_test {
 
 using namespace digits;
 
-namespace {
-
 std::vector<unsigned> shades(const Picture& picture) {
   return {picture.pixels.begin(), picture.pixels.end()};
+}
+
+std::string shown(const Corpus& corpus) {
+  std::string text;
+  for (const auto& [label, picture, place] : corpus) {
+    text += label + " of " + std::to_string(picture.height) + " x " + std::to_string(picture.width);
+    text += ":";
+    for (const unsigned shade : shades(picture)) text += " " + std::to_string(shade);
+    text += "; ";
+  }
+  return text;
 }
 
 Picture parse(const std::string& bytes) { return parse_picture(bytes, "p"); }
@@ -36,8 +43,6 @@ std::string optdigits_line(const std::string& first, const std::string& end) {
   for (unsigned i = 1; i < 64; ++i) line += ",16";
   return line + end + "\n";
 }
-
-}  // namespace
 
 TEST_CASE("Pictures: all kinds of PGM and PPM") {
   const std::vector<unsigned> wanted = {0, 255, 51, 102, 153, 204};
@@ -108,15 +113,10 @@ TEST_CASE("Labelled pictures: IDX files, compressed or not") {
   const std::string images = folder.write("i:mages", idx({2, 1, 3}, {1, 2, 3, 4, 5, 6}));
   const std::string labels = folder.write("labels", idx({2}, {9, 0}));
   const Corpus corpus = read_corpus(images + ":" + labels, Format::kAuto);
-  REQUIRE(corpus.size() == 2);
-  CHECK(corpus[0].label == "9");
-  CHECK(corpus[1].label == "0");
-  CHECK((corpus[1].picture.height == 1 && corpus[1].picture.width == 3));
-  CHECK(shades(corpus[1].picture) == std::vector<unsigned>{4, 5, 6});
+  CHECK(shown(corpus) == "9 of 1 x 3: 1 2 3; 0 of 1 x 3: 4 5 6; ");
   const std::string packed = folder.path("packed.gz");
   write_gzip(packed, read_file(images));
-  CHECK(shades(read_corpus(packed + ":" + labels, Format::kIdx)[1].picture) ==
-        std::vector<unsigned>{4, 5, 6});
+  CHECK(shown(read_corpus(packed + ":" + labels, Format::kIdx)) == shown(corpus));
 
   const auto fails = [&](const std::string& a, const std::string& b, const std::string& message) {
     CHECK(contains(error_from([&] { read_corpus(a + ":" + b, Format::kAuto); }), message));
@@ -199,10 +199,7 @@ TEST_CASE("Labelled pictures: a folder for each label") {
   folder.write("a/.hidden", "x");
   const std::string root = folder.path(".");
   const Corpus corpus = read_corpus(root, Format::kAuto);
-  REQUIRE(corpus.size() == 2);
-  CHECK(corpus[0].label == "a");
-  CHECK(shades(corpus[0].picture) == std::vector<unsigned>{255, 0});
-  CHECK(corpus[1].label == "b");
+  CHECK(shown(corpus) == "a of 2 x 1: 255 0; b of 1 x 1: 255; ");
   folder.write("a/3.pgm", "no picture");
   CHECK(contains(error_from([&] { read_corpus(root, Format::kFolder); }), "3.pgm is no picture"));
   fs::remove(folder.path("a/3.pgm"));
@@ -217,7 +214,7 @@ TEST_CASE("Digits: labels in the order of their numbers") {
   Corpus corpus;
   for (const char* label : {"10", "9", "x", "9", "2", "10", "a"})
     corpus.push_back({label, {1, 1, {0}}, 0});
-  CHECK(labels_of(corpus) == std::vector<std::string>{"2", "9", "10", "a", "x"});
+  CHECK(labels_of(corpus) == Strings{"2", "9", "10", "a", "x"});
   CHECK(most_frequent_label(corpus) == "9");
 }
 
@@ -263,7 +260,7 @@ TEST_CASE("Digits: the network reads pictures of any size, alone as in a batch")
     Dice dice(5);
     for (Pixels& p : pictures)
       for (float& x : p) x = static_cast<float>(dice.below(200)) / 100 - 1;
-    dynet::ComputationGraph graph;
+    ComputationGraph graph;
     const std::vector<Prediction> all = model.predict(graph, pictures);
     REQUIRE(all.size() == 3);
     for (unsigned i = 0; i < 3; ++i) {
@@ -292,18 +289,16 @@ TEST_CASE("Digits: a drawing has every filter and every pair of labels that came
   for (int i = 0; i < 7; ++i) scores.count("<a>", "<a>");
   scores.count("<a>", "b");
   const std::string svg = drawing({0, 1, 2, 3, 5, 5, 5, 5}, 2, 2, scores);
-  CHECK(svg.rfind("<svg ", 0) == 0);
+  CHECK(svg.starts_with("<svg "));
   CHECK(contains(svg, "&lt;a&gt;"));
   CHECK_FALSE(contains(svg, "<a>"));
   CHECK(contains(svg, ">7</text>"));
   CHECK(contains(svg, ">1</text>"));
-  std::size_t rectangles = 0;
-  for (std::size_t at = 0; (at = svg.find("<rect x", at)) != std::string::npos; ++at) ++rectangles;
-  CHECK(rectangles == 2 * 4 + 2 * 2);
+  CHECK(occurrences(svg, "<rect x") == 2 * 4 + 2 * 2);
   for (const char* shade : {"rgb(0,0,0)", "rgb(85,85,85)", "rgb(170,170,170)", "rgb(255,255,255)"})
     CHECK(contains(svg, shade));
   // Filters in two rows, with every coordinate.
-  std::vector<float> filters(24 * 4);
+  Floats filters(24 * 4);
   for (std::size_t i = 0; i < filters.size(); ++i) filters[i] = static_cast<float>(i * i % 7);
   nlp::Fingerprint all;
   all.add(drawing(filters, 2, 2, scores));

@@ -1,15 +1,10 @@
 #include "examples/nlp/annotate/edit_script.h"
 
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace edit_script_test {
 
 using namespace annotate;
-using Words = std::vector<std::string>;
 
 TEST_CASE("edit scripts: words that change alike have one rule, which makes the new word") {
   struct Case {
@@ -44,9 +39,9 @@ TEST_CASE("edit scripts: words that change alike have one rule, which makes the 
 }
 
 TEST_CASE("edit scripts: parts that rules share") {
-  CHECK(parts_of_edit_script("l0,0,0,0,3:y") == Words{"l", "h0,0:", "t0,3:y"});
-  CHECK(parts_of_edit_script("t1,1,1,0,0:i") == Words{"t", "h1,1:i", "t0,0:"});
-  CHECK(parts_of_edit_script("k0,2,1,1,3:\u00e9xy") == Words{"k", "h0,2:\u00e9", "t1,3:xy"});
+  CHECK(parts_of_edit_script("l0,0,0,0,3:y") == Strings{"l", "h0,0:", "t0,3:y"});
+  CHECK(parts_of_edit_script("t1,1,1,0,0:i") == Strings{"t", "h1,1:i", "t0,0:"});
+  CHECK(parts_of_edit_script("k0,2,1,1,3:\u00e9xy") == Strings{"k", "h0,2:\u00e9", "t1,3:xy"});
   for (const char* none : {"=be", "=", "", "l0,0"}) CHECK(parts_of_edit_script(none).empty());
 }
 
@@ -66,7 +61,7 @@ TEST_CASE("edit scripts: a rule that does not fit the word, or is none, makes no
 TEST_CASE("split scripts: words cut from a token, or others in its place") {
   struct Case {
     std::string token;
-    Words words;
+    Strings words;
     const char* rule;
   };
   const Case cases[] = {
@@ -80,7 +75,7 @@ TEST_CASE("split scripts: words cut from a token, or others in its place") {
     if (rule[0] == 'c') CHECK(split_script(token, words) == rule);
     CHECK(apply_split_script(split_script(token, words), token) == words);
   }
-  CHECK(apply_split_script("c3", "Didn't") == Words{"Did", "n't"});
+  CHECK(apply_split_script("c3", "Didn't") == Strings{"Did", "n't"});
   CHECK(split_script("du", {"de", "le"}) == split_script("Du", {"de", "le"}));
   for (const char* rule :
        {"", "c", "c0", "c5", "c2,3", "cx", "c3 ", "e", "x", "e=one", "e=a ", "e= a"}) {

@@ -2,17 +2,9 @@
 
 #ifdef EMOJI_BINARY
 
-#include <algorithm>
-#include <string>
-#include <vector>
+#include <regex>
 
-#include "examples/nlp/common/text.h"
 #include "tests/examples/learners.h"
-#include "tests/support/catch.h"
-
-namespace emoji_run_test {
-
-namespace {
 
 /// The accuracies of groups and subgroups in the line of a choice of inputs.
 std::vector<double> accuracies(const std::string& out, const std::string& inputs) {
@@ -21,16 +13,10 @@ std::vector<double> accuracies(const std::string& out, const std::string& inputs
 
 const std::string kLarger = "{\"image\": \"" + std::string(std::size_t{16} * 16 * 8, '0') + "\"}\n";
 
-}  // namespace
-
 TEST_CASE("Emoji: train, score every choice of inputs in a fresh process, predict") {
   const Workshop shop("emoji");
-  const Result trained = shop.done("train -m model --epochs 12 --test $test");
-  CHECK(contains(trained.out, "train: 240 emoji, 240 with a picture, "));
-  CHECK(
-      contains(trained.out, "model: image,text,table; 7 words, 2 columns, 2 groups, 4 subgroups"));
-  CHECK(contains(trained.err, "emoji/s"));
-  const std::string test = from(trained.out, "\ntest: 80 emoji\n");
+  shop.must("train -m model --epochs 12");
+  const std::string test = shop.must("p eval -m model -d $test");
   // Words tell the group where they are, in two thirds; the row tells the age.
   const std::vector<double> all = accuracies(test, "image,text,table");
   const std::vector<double> text = accuracies(test, "text"), table = accuracies(test, "table");
@@ -45,7 +31,6 @@ TEST_CASE("Emoji: train, score every choice of inputs in a fresh process, predic
   CHECK(trivial[1] < 45);
 
   const std::string some = line_with(test, "  text,table ");
-  CHECK(line_with(shop.must("p eval -m model -d $test"), "  text,table ") == some);
   const std::string less = shop.must("p eval -m model -d $test --inputs table,text");
   CHECK(line_with(less, "  text,table ") == some);
   CHECK_FALSE(contains(less, "image"));
@@ -56,19 +41,12 @@ TEST_CASE("Emoji: train, score every choice of inputs in a fresh process, predic
   shop.write("in",
              "{\"words\": [\"fox\"], \"row\": {\"age\": 9}}\n\n"
              "{\"emoji\": \"x\", \"words\": [\"axe\"], \"row\": {\"age\": 2}}\n");
-  const std::vector<std::string> lines =
-      nlp::split_fields(shop.must("p predict -m model < in"), '\n');
-  REQUIRE(lines.size() == 3);
-  const std::vector<std::string> first = nlp::split_fields(lines[0], '\t'),
-                                 second = nlp::split_fields(lines[1], '\t');
-  REQUIRE(first.size() == 5);
-  CHECK(first[0].empty());
-  CHECK(first[1] == "Animals");
-  CHECK(first[3] == "Animals-old");
-  REQUIRE(second.size() == 5);
-  CHECK(second[0] == "x");
-  CHECK(second[1] == "Tools");
-  CHECK(second[3] == "Tools-new");
+  const std::regex answers(
+      "\\tAnimals\\t[\\d.]+\\tAnimals-old\\t[\\d.]+\n"
+      "x\\tTools\\t[\\d.]+\\tTools-new\\t[\\d.]+\n");
+  const std::string answered = shop.must("p predict -m model < in");
+  INFO(answered);
+  CHECK(std::regex_match(answered, answers));
   CHECK(shop.must("p predict -m model < /dev/null").empty());
 
   const std::string drawn =
@@ -108,34 +86,6 @@ TEST_CASE("Emoji: answers come as emoji do, and those before an error are kept")
   }
 }
 
-TEST_CASE("Emoji: data from which nothing can be learned are warned of") {
-  const Workshop shop("emoji");
-  const std::string one = "{\"group\": \"g\", \"subgroup\": \"s\", \"words\": [\"saw\"]}\n",
-                    other = "{\"group\": \"g\", \"subgroup\": \"t\", \"words\": [\"fox\"]}\n";
-  const std::array<std::string, 3> cases[] = {
-      {one, "", "data has no subgroup but 's': there is nothing to tell apart\n"},
-      {one + other, "", "data has no group but 'g': there is nothing to tell apart\n"},
-      {one + other, "--inputs image,table", "data has any of image,table: "},
-      {shop.read("dev"), "", " is the same as the training data: "}};
-  for (const auto& [data, options, message] : cases) {
-    shop.write("data", data);
-    CHECK(contains(
-        shop.done("p train --train data --dev $dev -m m --force --filters 2 --epochs 1 " + options)
-            .err,
-        message));
-  }
-}
-
-TEST_CASE("Emoji: a model of one part is told nothing by the others") {
-  const Workshop shop("emoji");
-  const std::string out = shop.must("train -m table --epochs 6 --inputs table --test $test");
-  CHECK(contains(out, "model: table; "));
-  const std::string test = from(out, "\ntest: ");
-  CHECK_FALSE(contains(test, "text"));
-  CHECK(accuracies(test, "table")[0] < 70);
-  shop.refuses("p eval -m table -d $test --inputs text", "the model knows nothing but table");
-}
-
 TEST_CASE("Emoji: threads share out the parts of an update, and change nothing") {
   Workshop("emoji").must(
       "train -m one --epochs 2 --parts 3 && train -m two --epochs 2 --parts 3 --threads 2 && "
@@ -152,19 +102,6 @@ TEST_CASE("Emoji: as many predictions for a part of the data as it has emoji") {
   }
 }
 
-TEST_CASE("Emoji: data and options that cannot be are refused in a sentence") {
-  const Workshop shop("emoji");
-  shop.write("empty", "");
-  shop.write("bad", "{\"group\": 1}\n");
-  shop.refuses("p train --train empty -m never", "empty holds no sample");
-  shop.refuses("p train --train bad -m never", "bad:1: expected a text as \"group\"");
-  shop.refuses("train -m m --inputs sound", "unknown part 'sound': expected image, text or table");
-  shop.refuses("train -m m --split-seed x", "--split-seed");
-  shop.refuses(
-      "p gather --font /nowhere.ttf --unicode /nowhere -o x",
-      "there is no file /nowhere/emoji/emoji-test.txt: the Debian package unicode-data has it");
-}
-
 TEST_CASE("Emoji: learned from the packages, the whole beats each part (slow)") {
   if (!emoji_packages_are_there()) return;
   const Workshop shop("emoji");
@@ -179,11 +116,7 @@ TEST_CASE("Emoji: learned from the packages, the whole beats each part (slow)") 
   }
 }
 
-}  // namespace emoji_run_test
-
 #else
-
-#include "tests/support/catch.h"
 
 TEST_CASE("Emoji: the program") {
   skip("the program emoji is not built without FreeType, HarfBuzz and pugixml");

@@ -2,25 +2,15 @@
 
 #include "examples/nlp/tagger/evaluate.h"
 
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "examples/nlp/common/text.h"
 #include "examples/nlp/tagger/features.h"
 #include "tests/examples/helpers.h"
-#include "tests/support/catch.h"
 
 namespace evaluate_test {
 
 using namespace nlp;
 using namespace tagger;
 
-namespace {
-
-using Tags = std::vector<std::string>;
-
-Tags tags(const std::string& text) { return split_words(text); }
+Strings tags(const std::string& text) { return split_words(text); }
 
 FoundScore spans(const std::string& gold, const std::string& predicted) {
   Scores scores;
@@ -28,8 +18,6 @@ FoundScore spans(const std::string& gold, const std::string& predicted) {
   scores.add(tags(gold), tags(predicted));
   return scores.spans;
 }
-
-}  // namespace
 
 TEST_CASE("Views of words") {
   CHECK(view_of("McDonald's", "word") == "McDonald's");
@@ -96,27 +84,25 @@ TEST_CASE("Which tags are BIO") {
 }
 
 TEST_CASE("Span F1 of known cases") {
-  const FoundScore same = spans("B-A I-A O B-B", "B-A I-A O B-B");
-  CHECK(same.f1() == Approx(1.0));
-
-  // One of two found, one too many: precision 1/2, recall 1/2.
-  const FoundScore half = spans("B-A I-A O B-B", "B-A I-A B-C O");
-  CHECK(half.precision() == Approx(0.5));
-  CHECK(half.recall() == Approx(0.5));
-  CHECK(half.f1() == Approx(0.5));
-
-  // Right words but a wrong end, or a wrong type, count nothing.
-  CHECK(spans("B-A I-A O", "B-A O O").f1() == 0.0);
-  CHECK(spans("B-A I-A O", "B-B I-B O").f1() == 0.0);
-
-  // Precision 1, recall 1/3.
-  const FoundScore third = spans("B-A B-A B-A", "B-A O O");
-  CHECK(third.precision() == Approx(1.0));
-  CHECK(third.recall() == Approx(1.0 / 3));
-  CHECK(third.f1() == Approx(0.5));
-
-  CHECK(spans("O O", "O O").f1() == 0.0);
-  CHECK(spans("B-A O", "O O").f1() == 0.0);
+  struct Known {
+    const char *gold, *predicted;
+    double precision, recall, f1;
+  };
+  for (const auto& [gold, predicted, precision, recall, f1] :
+       {Known{"B-A I-A O B-B", "B-A I-A O B-B", 1, 1, 1},
+        {"B-A I-A O B-B", "B-A I-A B-C O", 0.5, 0.5, 0.5},
+        // Right words but a wrong end, or a wrong type, count nothing.
+        {"B-A I-A O", "B-A O O", 0, 0, 0},
+        {"B-A I-A O", "B-B I-B O", 0, 0, 0},
+        {"B-A B-A B-A", "B-A O O", 1, 1.0 / 3, 0.5},
+        {"O O", "O O", 0, 0, 0},
+        {"B-A O", "O O", 0, 0, 0}}) {
+    CAPTURE(gold, predicted);
+    const FoundScore score = spans(gold, predicted);
+    CHECK(score.precision() == Approx(precision));
+    CHECK(score.recall() == Approx(recall));
+    CHECK(score.f1() == Approx(f1));
+  }
   CHECK(spans("O B-A I-A B-A", "B-A I-A O B-A").correct == 1);
 }
 

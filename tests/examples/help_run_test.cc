@@ -5,21 +5,9 @@
 #include <pty.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "dynet-like/base/isa.h"
-#include "dynet-like/base/version.h"
 #include "examples/nlp/common/options.h"
-#include "examples/nlp/common/text.h"
 #include "tests/examples/programs.h"
-#include "tests/support/catch.h"
 #include "tools/program/help.h"
-
-namespace help_run_test {
-
-namespace {
 
 struct Command {
   const AnyProgram* of;
@@ -69,8 +57,6 @@ std::string read_as(const nlp::InRange& range, std::string text) {
   return problem.empty() ? text : problem;
 }
 
-}  // namespace
-
 TEST_CASE("Help: options in groups, within the columns there are, and two examples with them") {
   for (const Command& each : all_commands()) {
     const std::string program = each.of->program.name, command = each.name;
@@ -80,41 +66,32 @@ TEST_CASE("Help: options in groups, within the columns there are, and two exampl
     const std::string file = command == each.of->command ? " [FILE]" : "";
     CHECK(contains(help, "\nUsage: " + program + " " + command + " [OPTIONS]" + file + "\n"));
     CHECK(longest_line(help) <= 80);
-    std::vector<std::string> groups = {"Model", "Help"};
+    Strings groups = {"Model", "Help"};
     if (command != "eval") groups.push_back("Output");
     if (command != "sample") groups.push_back("Data");
     if (command == "train") groups.push_back("Training");
     for (const std::string& group : groups) CHECK(contains(help, "\n\n" + group + ":\n  -"));
     CHECK_FALSE(contains(help, "\nOptions:"));
-    CHECK(contains(help, "--model FILE"));
-    CHECK(contains(help, "(required)"));
-    CHECK(contains(help, "[default: "));
     CHECK(contains(help, "  -h, --help "));
+    // Values are files, whole numbers, N, and others, X.
+    for (const char* const kind : {" UINT", " INT", " FLOAT"}) CHECK_FALSE(contains(help, kind));
+    CHECK(contains(help, "--model FILE "));
+    if (command == "train")
+      for (const char* const option : {"--train FILE ", "--dev FILE ", "--report FILE ",
+                                       "--tensorboard DIR ", "--epochs N ", "--learning-rate X "})
+        CHECK(contains(help, option));
 
     const std::size_t at = help.find("\n\nExamples:\n");
     REQUIRE(at != help.npos);
     const std::string options = help.substr(0, at);
-    const std::vector<std::string> examples = lines_of(from(help, "Examples:\n  ").substr(10));
+    const Strings examples = lines_of(from(help, "Examples:\n  ").substr(10));
     CHECK(examples.size() == 2);
     for (const std::string& example : examples) {
       CHECK(contains(example, program + " " + command + " --"));
-      for (const std::string& word : nlp::split_words(example)) {
-        if (word.rfind("--", 0) == 0) CHECK(contains(options, word + " "));
+      for (const std::string& word : split_words(example)) {
+        if (word.starts_with("--")) CHECK(contains(options, word + " "));
       }
     }
-  }
-}
-
-TEST_CASE("Help: values are files, whole numbers, N, and others, X") {
-  for (const Command& each : all_commands()) {
-    INFO(each.of->program.name << ' ' << each.name);
-    const std::string help = Desk(*each.of, 1).must("p " + each.name + " --help");
-    for (const char* const kind : {" UINT", " INT", " FLOAT"}) CHECK_FALSE(contains(help, kind));
-    CHECK(contains(help, "--model FILE "));
-    if (each.name != "train") continue;
-    for (const char* const option : {"--train FILE ", "--dev FILE ", "--report FILE ",
-                                     "--tensorboard DIR ", "--epochs N ", "--learning-rate X "})
-      CHECK(contains(help, option));
   }
 }
 
@@ -126,8 +103,8 @@ TEST_CASE("Help: as wide as the terminal") {
   CHECK(longest_line(narrow.substr(0, narrow.find("Examples:"))) <= 50);
   CHECK(longest_line(wide) > 80);
   CHECK(longest_line(wide) <= 120);
-  CHECK(nlp::split_words(narrow) == nlp::split_words(wide));
-  CHECK(nlp::split_words(wide) == nlp::split_words(desk.must("p train --help")));
+  CHECK(split_words(narrow) == split_words(wide));
+  CHECK(split_words(wide) == split_words(desk.must("p train --help")));
 }
 
 TEST_CASE("Help: a program prints its help and its version") {
@@ -184,8 +161,6 @@ TEST_CASE("Arguments: a mistyped option is named before a missing one") {
   on_desks(1, "", [](const AnyProgram&, const Desk& desk) {
     desk.refuses("p --trian x", kWrongUsage, "unknown option '--trian'");
     desk.refuses("p --versoin", kWrongUsage, "unknown option '--versoin': did you mean --version?");
-    desk.refuses("p trian", kWrongUsage, "unknown command 'trian': expected train, ");
-    desk.refuses("p", kWrongUsage, "no command: expected train, ");
   });
 }
 
@@ -217,26 +192,8 @@ TEST_CASE("Numbers: on the command line") {
     desk.must(
         "train --model model --batch 1e1 --max-seconds 1e3 --seed 010 --report "
         "report; train --model same --batch 10 --seed 10; cmp model same");
-    const std::string settings = desk.read("report");
-    for (const std::string setting : {"\"batch\":10,", "\"seed\":10,", "\"max-seconds\":1000.0}"}) {
-      INFO(settings);
-      CHECK(contains(settings, setting));
-    }
+    check_fields(Json::parse(line_with(desk.read("report"), "settings")).at("settings"),
+                 R"("batch": 10, "seed": 10, "max-seconds": 1000)");
     desk.must("EPOCHS=2e0 train --model model --resume");
-    const auto refused = [&](const std::string& option, const std::string& message) {
-      desk.refuses("train --model new " + option, kWrongUsage, message);
-    };
-    refused("--batch 1.5", "--batch: '1.5' is no whole number from 1 to 100000");
-    refused("--hidden 1e9", "--hidden: '1e9' is no whole number from 1 to 4096");
-    refused("--seed=-1", "--seed: '-1' is no whole number from 0 to 1e+19");
-    refused("--max-seconds many", "--max-seconds: 'many' is no number from 0 to 1e+09");
-    desk.refuses("EPOCHS=0.5 train --model new", kWrongUsage,
-                 "--epochs: '0.5' is no whole number from 1 to 1e+06");
   });
-  const Desk tagger(all_programs()[0]);
-  tagger.must("train --model model; p eval -m model -d data --show 1e0");
-  tagger.refuses("p eval -m model -d data --show 0.1", kWrongUsage,
-                 "--show: '0.1' is no whole number from 0 to 1e+06");
 }
-
-}  // namespace help_run_test

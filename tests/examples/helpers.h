@@ -1,19 +1,23 @@
 #pragma once
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
 
+#include "examples/nlp/common/text.h"
 #include "tests/io/folder.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
+using dynet::ComputationGraph;
+using dynet::Expression;
 using dynet::read_file;
 using dynet::TemporaryFolder;
+using nlp::join;
+using nlp::split_fields;
+using nlp::split_words;
+using Strings = std::vector<std::string>;
 
 /// Draws for test data: the same everywhere.
 class Dice {
@@ -34,6 +38,12 @@ class Dice {
 
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+inline std::size_t occurrences(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
+  return n;
 }
 
 /// The message of the exception that `action` throws.

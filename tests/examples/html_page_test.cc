@@ -1,16 +1,9 @@
 #include "examples/nlp/common/html_page.h"
 
-#include <cstdio>
-#include <string>
-#include <vector>
-
 #include "examples/nlp/common/training.h"
 #include "tests/examples/programs.h"
-#include "tests/support/catch.h"
 
 namespace html_page_test {
-
-namespace {
 
 struct Row {
   std::string form, tag, head, relation;
@@ -29,12 +22,6 @@ std::string page(const std::vector<std::vector<Row>>& sentences,
   return all + page.end();
 }
 
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
-  return n;
-}
-
 double number_after(const std::string& text, const std::string& start, std::size_t from = 0) {
   const std::size_t at = text.find(start, from);
   REQUIRE(at != std::string::npos);
@@ -48,13 +35,11 @@ double place_of(const std::string& text, const std::string& form) {
   return number_after(text, "x=\"", text.rfind("<text", end));
 }
 
-}  // namespace
-
 TEST_CASE("HTML: words without a tree flow as text, with their tags") {
   const std::string text = page({{{"we", "PRON", "_", "_"}, {"go", "VERB", "_", "_"}}});
-  CHECK(text.rfind("<!doctype html>", 0) == 0);
-  CHECK(count(text, "<svg") == 0);
-  CHECK(count(text, "class=\"word\"") == 2);
+  CHECK(text.starts_with("<!doctype html>"));
+  CHECK(occurrences(text, "<svg") == 0);
+  CHECK(occurrences(text, "class=\"word\"") == 2);
   CHECK(contains(text, ">PRON</small>"));
   CHECK(text.find("</html>") == text.size() - 7);
 }
@@ -64,8 +49,8 @@ TEST_CASE("HTML: a short tree is drawn from left to right, one of a right-to-lef
     return page({{{a, "D", "2", "det"}, {b, "N", "3", "nsubj"}, {c, "V", "0", "root"}}});
   };
   const std::string text = tree("the", "cat", "sleeps");
-  CHECK(count(text, "class=\"arc\"") == 2);
-  CHECK(count(text, ">root<") == 1);
+  CHECK(occurrences(text, "class=\"arc\"") == 2);
+  CHECK(occurrences(text, ">root<") == 1);
   CHECK(place_of(text, "the") < place_of(text, "cat"));
   CHECK(place_of(text, "cat") < place_of(text, "sleeps"));
   const std::string mixed = tree("he", "said", "שלום");
@@ -97,7 +82,7 @@ TEST_CASE("HTML: a long sentence has a word a line, however long it is") {
     const std::size_t svg = text.find("<svg");
     CHECK(number_after(text, "width=\"", svg) < 400);
     CHECK(number_after(text, "height=\"", svg) > 20 * n);
-    CHECK(count(text, "class=\"arc\"") == n - 1);
+    CHECK(occurrences(text, "class=\"arc\"") == n - 1);
   }
 }
 
@@ -105,9 +90,9 @@ TEST_CASE("HTML: text stays text, in titles and attributes too") {
   const std::string evil = "\"><script>alert('1')</script>&";
   const std::string text =
       page({{{evil, evil, "0", evil}, {evil, evil, "1", evil}}, {{evil, evil, "_", "_"}}}, evil);
-  CHECK(count(text, "<script") == 0);
-  CHECK(count(text, "\"><scr") == 0);
-  CHECK(count(text, "&quot;&gt;&lt;script&gt;alert('1')&lt;/script&gt;&amp;") == 12);
+  CHECK(occurrences(text, "<script") == 0);
+  CHECK(occurrences(text, "\"><scr") == 0);
+  CHECK(occurrences(text, "&quot;&gt;&lt;script&gt;alert('1')&lt;/script&gt;&amp;") == 12);
 }
 
 TEST_CASE("HTML: pages are the same to the byte") {
@@ -123,25 +108,25 @@ TEST_CASE("HTML: odd trees are drawn as far as they can be") {
   const std::string text = page({{{"self", "X", "1", "dep"}, {"to", "X", "1", "dep"}},
                                  {{"loop", "X", "2", "a"}, {"back", "X", "1", "b"}},
                                  {}});
-  CHECK(count(text, "<section>") == 2);
-  CHECK(count(text, "class=\"arc\"") == 3);
+  CHECK(occurrences(text, "<section>") == 2);
+  CHECK(occurrences(text, "class=\"arc\"") == 3);
   CHECK_THROWS_AS(page({{{"far", "X", "9", "dep"}}}), nlp::UserError);
 }
 
 TEST_CASE("HTML: tagger and parser show what they find") {
   const Desk tagger(any_program("tagger"), 40, "train --model model");
   const std::string tags = tagger.must("apply --html < in");
-  CHECK(tags.rfind("<!doctype html>", 0) == 0);
-  CHECK(count(tags, "<section>") == 40);
-  CHECK(count(tags, "<svg") == 0);
+  CHECK(tags.starts_with("<!doctype html>"));
+  CHECK(occurrences(tags, "<section>") == 40);
+  CHECK(occurrences(tags, "<svg") == 0);
   CHECK(contains(tagger.must("apply --html --probabilities < in"), "Prob="));
   tagger.refuses("apply --html --format json < in", kWrongUsage, "--html");
   const Desk parser(any_program("parser"), 40, "train --model model");
   const std::string trees = parser.must("apply --html < in");
-  CHECK(count(trees, "<section>") == 40);
-  CHECK(count(trees, "<svg") == 40);
+  CHECK(occurrences(trees, "<section>") == 40);
+  CHECK(occurrences(trees, "<svg") == 40);
   parser.must("apply --html --output page < in");
-  CHECK(count(parser.read("page"), "<svg") == 40);
+  CHECK(occurrences(parser.read("page"), "<svg") == 40);
 }
 
 }  // namespace html_page_test

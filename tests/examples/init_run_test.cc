@@ -1,15 +1,6 @@
 // `train --init`: a model learns on from the weights of another one.
 
-#include <nlohmann/json.hpp>
-#include <string>
-
-#include "dynet-like/io/contents.h"
 #include "tests/examples/programs.h"
-#include "tests/support/catch.h"
-
-namespace init_run_test {
-
-using Json = nlohmann::json;
 
 TEST_CASE("Init: the weights of a model are where another one begins") {
   on_desks("", [](const AnyProgram&, const Desk& desk) {
@@ -78,5 +69,3 @@ TEST_CASE("Init: new words are unknown ones, and a label that the model lacks is
   desk.refuses("train --model new --init old --level char", 1,
                "the model in old has --level word: it cannot go on with char");
 }
-
-}  // namespace init_run_test

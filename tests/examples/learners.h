@@ -1,16 +1,6 @@
 #pragma once
 
-#include <array>
-#include <functional>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "examples/nlp/common/text.h"
 #include "tests/examples/digits_data.h"
-#include "tests/examples/helpers.h"
 #include "tests/examples/programs.h"
 #ifdef EMOJI_BINARY
 #include "examples/mixed/emoji/gather.h"
@@ -25,15 +15,14 @@ struct Learner {
   /// Writes data and returns their name on a command line. The seed is 1 for training data.
   std::function<std::string(const ProgramFolder& folder, const std::string& name, unsigned seed)>
       data;
-  std::string small;                 ///< options of a small model
-  std::string plain;                 ///< options of one whose other options are the usual ones
-  std::vector<std::string> others;   ///< options that make another run of it
-  std::vector<std::string> resumed;  ///< options of runs that are resumed
+  std::string small;  ///< options of a small model
+  std::string plain;  ///< options of one whose other options are the usual ones
+  Strings others;     ///< options that make another run of it
+  Strings resumed;    ///< options of runs that are resumed
   /// Options of the last of these runs: name, value, another value.
   std::vector<std::array<std::string, 3>> fixed;
-  std::vector<std::string> numbers;  ///< options of numbers
   /// Shell commands that change one thing each of the training data, which resumed runs notice.
-  std::vector<std::string> changes;
+  Strings changes;
   bool splits = true;  ///< has --split and --part
 };
 
@@ -42,8 +31,8 @@ struct Learner {
 inline std::string sentences(unsigned count, unsigned seed) {
   Dice dice(seed);
   const auto below = [&](unsigned limit) { return dice.below(limit); };
-  const std::vector<std::string> nouns = {"cat", "dog", "cow", "hen"};
-  const std::vector<std::string> verbs = {"sleep", "eat", "sing"};
+  const Strings nouns = {"cat", "dog", "cow", "hen"};
+  const Strings verbs = {"sleep", "eat", "sing"};
   std::string text;
   for (unsigned i = 0; i < count; ++i) {
     const bool many = below(2) == 1;
@@ -59,9 +48,9 @@ namespace learners_detail {
 /// "the big dog sees a small cat ." and so on: tags that follow from the words, with one word that
 /// needs its neighbours, and words that appear in other parts than that of training alone.
 inline std::string tagged(unsigned count, unsigned seed) {
-  const std::vector<std::string> adjectives = {"big", "small", "red", "old"};
-  const std::vector<std::string> nouns = {"dog", "cat", "house", "tree", "watch"};
-  const std::vector<std::string> verbs = {"sees", "likes", "watch", "takes"};
+  const Strings adjectives = {"big", "small", "red", "old"};
+  const Strings nouns = {"dog", "cat", "house", "tree", "watch"};
+  const Strings verbs = {"sees", "likes", "watch", "takes"};
   Dice dice(seed);
   std::string text;
   for (unsigned i = 0; i < count; ++i) {
@@ -173,23 +162,23 @@ inline std::string trees(unsigned count, unsigned seed) {
 
 /// Texts of which only the order of two words tells the label: "do you" asks, "you do" says.
 inline std::string labelled(unsigned count, unsigned seed) {
-  static const std::vector<std::string> kOthers = {"now", "then", "here", "there", "well", "so"};
+  static const Strings kOthers = {"now", "then", "here", "there", "well", "so"};
   Dice dice(seed);
   std::string all;
   for (unsigned i = 0; i < count; ++i) {
     const bool asks = dice.below(5) < 3;
-    std::vector<std::string> words;
+    Strings words;
     for (unsigned k = dice.below(4); k > 0; --k) words.push_back(dice.one_of(kOthers));
     words.push_back(asks ? "Do you" : "you do");
     for (unsigned k = dice.below(4); k > 0; --k) words.push_back(dice.one_of(kOthers));
-    all += (asks ? "question\t" : "plain statement\t") + nlp::join(words, " ") + "\n";
+    all += (asks ? "question\t" : "plain statement\t") + join(words, " ") + "\n";
   }
   return all;
 }
 
 /// Digits and their names, of which the last comes first.
 inline std::string pairs(unsigned count, unsigned seed) {
-  static const std::vector<std::string> kNames = {"zero", "one", "two", "three", "four"};
+  static const Strings kNames = {"zero", "one", "two", "three", "four"};
   Dice dice(seed);
   std::string all;
   for (unsigned i = 0; i < count; ++i) {
@@ -259,8 +248,7 @@ inline std::string things(unsigned count, unsigned seed) {
                        group + "\",\"subgroup\":\"" + group + (old ? "-old" : "-new") + "\"";
     const unsigned lacks = dice.below(3);
     if (lacks != 0) {
-      const std::vector<std::string> words = animal ? std::vector<std::string>{"cat", "dog", "fox"}
-                                                    : std::vector<std::string>{"saw", "axe", "awl"};
+      const Strings words = animal ? Strings{"cat", "dog", "fox"} : Strings{"saw", "axe", "awl"};
       line += ",\"words\":[\"" + dice.one_of(words) + "\",\"" + dice.one_of(words) + "\"]";
     }
     if (lacks != 1)
@@ -291,12 +279,11 @@ inline const std::vector<Learner>& learners() {
        texts(make::tagged, 150, 30),
        "--features word:16,suffix3:8 --hidden 16 --learning-rate 0.01",
        "--hidden 16",
-       {"--seed 2", "--features charlstm:8,lower:8", "--layers 2", "--mlp 8", "--crf",
-        "--batch 4 --parts 3", "--clip 0.01", "--dropout 0.2", "--decay 0.5", "--unknown 10",
-        "--learning-rate 0.01"},
+       {"--seed 2", "--features charlstm:8,lower:8", "--features charcnn:8", "--layers 2",
+        "--mlp 8", "--crf", "--batch 4 --parts 3", "--clip 0.01", "--dropout 0.2", "--decay 0.5",
+        "--unknown 10", "--learning-rate 0.01"},
        {"--decay 0.9"},
        {{"--seed", "1", "9"}},
-       {"--dropout", "--patience", "--hidden"},
        {"sed -i '1s/the|/a|/' train", "sed -i '1s/|DET/|ADJ/' train"}},
       {"rnnlm",
        rnnlm,
@@ -312,7 +299,6 @@ inline const std::vector<Learner>& learners() {
         "--optimizer sgd --loss full --truncate 4",
         "--optimizer sgd --loss sampled --samples 8 --truncate 4"},
        {{"--seed", "1", "9"}, {"--optimizer", "sgd", "adam"}},
-       {"--dropout", "--hidden", "--samples", "--truncate", "--batch-tokens", "--device"},
        {"sed -i '1s/the/a/' train", "sed -i '1{N;s/\\n/ /}' train"}},
       // An epoch has fewer updates than the warm-up, so the rate still grows in a resumed run.
       {"rnnlm transformer",
@@ -330,7 +316,6 @@ inline const std::vector<Learner>& learners() {
         {"--warmup", "150", "7"},
         {"--heads", "4", "2"},
         {"--feed-forward", "96", "7"}},
-       {"--heads", "--feed-forward", "--context", "--warmup"},
        {"sed -i '$d' train"}},
       {"treelstm",
        {"treelstm", TREELSTM_BINARY},
@@ -342,7 +327,6 @@ inline const std::vector<Learner>& learners() {
         "--decay 0.5", "--unknown 10", "--learning-rate 0.002", "--weight-decay 0.01"},
        {"--decay 0.9 --weight-decay 0.001"},
        {{"--weight-decay", "0.001", "0.002"}, {"--keep-case", "off", ""}},
-       {"--dropout", "--weight-decay", "--patience", "--batch", "--word", "--device"},
        {"sed -i '1s/^(./(2/' train", "sed -i '1s/ [a-z]*)/ word)/' train"},
        false},
       {"parser",
@@ -355,7 +339,6 @@ inline const std::vector<Learner>& learners() {
         "--clip 0.01", "--dropout 0.4", "--decay 0.5", "--unknown 100", "--learning-rate 0.001"},
        {""},
        {{"--hidden", "16", "17"}},
-       {"--dropout", "--hidden", "--layers", "--batch", "--mlp", "--device"},
        {"sed -i '1s/1.[a-z]*/1\\tno/' train", "sed -i '1s/DET/ADJ/' train",
         "sed -i '1s/det/amod/' train", "sed -i '1s/[0-9]*.det/4\\tdet/' train"},
        false},
@@ -373,7 +356,6 @@ inline const std::vector<Learner>& learners() {
         "--hide 0.9", "--only segmenter", "--only tagger", "--only parser"},
        {""},
        {{"--hidden", "16", "17"}},
-       {"--dropout", "--hidden", "--layers", "--batch", "--mlp", "--device"},
        {"sed -i '1s/DET/ADJ/' train"},
        false},
 #endif
@@ -388,7 +370,6 @@ inline const std::vector<Learner>& learners() {
         "--encoder lstm", "--split 8/1/1", "--learning-rate 0.001"},
        {"--decay 0.9"},
        {{"--encoder", "both", "cnn"}, {"--filters", "8", "9"}},
-       {"--dropout", "--filters", "--hidden", "--word", "--batch"},
        {"sed -i '1s/^[a-z ]*/new/' train", "sed -i '1s/$/ now/' train"}},
       {"translate",
        {"translate", TRANSLATE_BINARY},
@@ -402,7 +383,6 @@ inline const std::vector<Learner>& learners() {
         "--network transformer --heads 2 --feed-forward 16 --warmup 5"},
        {"--average 0.5"},
        {{"--average", "0.5", "0.6"}},
-       {"--dropout", "--hidden", "--average"},
        {"sed -i '1s/^./9/' train", "sed -i '1s/$/ one/' train"}},
 #ifdef EMOJI_BINARY
       {"emoji",
@@ -416,7 +396,6 @@ inline const std::vector<Learner>& learners() {
         "--learning-rate 0.001", "--split-seed 2"},
        {""},
        {{"--drop-parts", "0.5", "0"}, {"--inputs", "image,text,table", "text"}},
-       {"--dropout", "--drop-parts", "--filters", "--hidden", "--word"},
        {"sed -i '1,9s/Tools/Animals/g' train"}},
 #endif
       {"digits",
@@ -429,7 +408,6 @@ inline const std::vector<Learner>& learners() {
         "--split 8/1/1", "--learning-rate 0.001", "--decay 0.5"},
        {"--size 9x10"},
        {{"--channels", "4", "5"}},
-       {"--dropout", "--channels", "--shift", "--size", "--folds", "--batch"},
        {"LC_ALL=C sed -i '1s/\\(.\\{8\\}\\)./\\1\\x03/' train-labels",
         "LC_ALL=C sed -i '1s/\\(.\\{16\\}\\)./\\1\\xff/' train-images"}}};
   return all;
@@ -446,15 +424,6 @@ inline bool emoji_packages_are_there() {
   return there;
 }
 #endif
-
-/// The first figure of the line: perplexity per word.
-inline double first_figure(const std::string& line) {
-  std::istringstream in(line);
-  std::string label;
-  double figure = 0;
-  REQUIRE((in >> label >> figure));
-  return figure;
-}
 
 /// Two verses of the Bible, again and again, with references.
 inline std::string verses() {

@@ -1,31 +1,19 @@
 // The parser's network: its gradients, and that parsing many sentences in step changes nothing.
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "examples/nlp/parser/model.h"
-#include "examples/nlp/parser/train.h"
-#include "tests/examples/helpers.h"
 #include "tests/examples/model_checks.h"
 #include "tests/layers/naive.h"
 #include "tests/support/all_trees.h"
-#include "tests/support/catch.h"
 
 namespace parser_model_test {
 
 using namespace parser;
 
-namespace {
-
 /// Sentences of 1, 2, ... words; their trees hang from the first word.
 Treebank sentences_of(const std::vector<unsigned>& lengths) {
-  const std::vector<std::string> words = {"the", "cat", "sees", "a", "dog", "today"};
-  const std::vector<std::string> tags = {"D", "N", "V"};
-  const std::vector<std::string> labels = {"det", "obj", "mod"};
+  const Strings words = {"the", "cat", "sees", "a", "dog", "today"};
+  const Strings tags = {"D", "N", "V"};
+  const Strings labels = {"det", "obj", "mod"};
   Treebank sentences;
   for (const unsigned length : lengths) {
     Sentence sentence;
@@ -57,16 +45,16 @@ ModelSettings of_arcs(bool crossing, float dropout = 0) {
 /// All weights away from where they begin, and so large that words make a difference.
 void spread(Model& model, unsigned seed = 1) {
   for (dynet::Parameter p : model.parameters().parameters_list()) {
-    std::vector<float> values = naive::numbers(p.dim().size(), seed++);
+    Floats values = naive::numbers(p.dim().size(), seed++);
     for (float& value : values) value *= 3;
     p.set_value(values);
   }
 }
 
-dynet::Expression loss_of(Model& model, dynet::ComputationGraph& graph, const Treebank& sentences,
-                          bool training) {
+Expression loss_of(Model& model, ComputationGraph& graph, const Treebank& sentences,
+                   bool training) {
   model.begin_graph(graph, training);
-  std::vector<dynet::Expression> losses;
+  std::vector<Expression> losses;
   for (const Sentence& s : sentences) {
     losses.push_back(model.loss(model.encode(s), model.target(s)));
   }
@@ -77,7 +65,7 @@ dynet::Expression loss_of(Model& model, dynet::ComputationGraph& graph, const Tr
 void learn(Model& model, const Treebank& sentences) {
   dynet::AdamTrainer trainer(model.parameters(), 0.01f);
   for (unsigned i = 0; i < 60; ++i) {
-    dynet::ComputationGraph graph;
+    ComputationGraph graph;
     graph.backward(loss_of(model, graph, sentences, false));
     trainer.update();
   }
@@ -138,25 +126,20 @@ double naive_loss(const Model& model, const Sentence& sentence, const std::vecto
   return loss;
 }
 
-void check_same(const Tree& a, const Tree& b) {
-  CHECK(a.heads == b.heads);
-  CHECK(a.labels == b.labels);
-}
-
 /// In Universal Dependencies.
 bool is_right(const std::string& label, unsigned head) { return (label == "root") == (head == 0); }
 
 /// The most likely allowed move, again and again, found with nothing but the loss. Sets the
 /// probabilities of the arcs among the allowed moves.
-State by_losses(Model& model, const Sentence& sentence, std::vector<float>& probabilities) {
+State by_losses(Model& model, const Sentence& sentence, Floats& probabilities) {
   State state(sentence.size());
   probabilities.resize(sentence.size());
   std::vector<Move> moves;
-  dynet::ComputationGraph graph;
+  ComputationGraph graph;
   while (!state.finished()) {
     moves.emplace_back();
     Move best;
-    std::vector<float> losses;
+    Floats losses;
     float least = 1e30f;
     for (const Action action : {Action::kShift, Action::kLeft, Action::kRight}) {
       if (!state.allows(action)) continue;
@@ -183,14 +166,12 @@ State by_losses(Model& model, const Sentence& sentence, std::vector<float>& prob
   return state;
 }
 
-}  // namespace
-
 TEST_CASE("Parser: the network computes what its description says") {
   const Treebank sentences = sentences_of({1, 5, 8});
   Model model(describe(small(0.3f), sentences), 7);
   spread(model);
   for (const Sentence& sentence : sentences) {
-    dynet::ComputationGraph graph;
+    ComputationGraph graph;
     const float loss = as_scalar(loss_of(model, graph, {sentence}, false).value());
     CHECK(loss == Approx(naive_loss(model, sentence, model.target(sentence).moves)).epsilon(1e-4));
   }
@@ -200,11 +181,11 @@ TEST_CASE("Parser: takes the best of the moves that are allowed") {
   const Treebank sentences = sentences_of({3, 4, 5, 2});
   Model model(describe(small(0), sentences), 7);
   spread(model);
-  dynet::ComputationGraph graph;
+  ComputationGraph graph;
   for (const Sentence& sentence : sentences) {
     const Encoded encoded = model.encode(sentence);
     const Tree tree = model.parse(graph, {&encoded, 1}, true)[0];
-    std::vector<float> probabilities;
+    Floats probabilities;
     const State wanted = by_losses(model, sentence, probabilities);
     CHECK(tree.heads == wanted.heads());
     REQUIRE(tree.labels.size() == sentence.size());
@@ -267,7 +248,8 @@ TEST_CASE("Parser: sentences parsed in step get the trees they get alone") {
       const Parsed parsed = parse_all(model, sentences, {together, settings.graph}, "together");
       REQUIRE(parsed.trees.size() == sentences.size());
       for (std::size_t i = 0; i < sentences.size(); ++i) {
-        check_same(parsed.trees[i], alone.trees[i]);
+        CHECK(parsed.trees[i].heads == alone.trees[i].heads);
+        CHECK(parsed.trees[i].labels == alone.trees[i].labels);
         CHECK(parsed.trees[i].probabilities == alone.trees[i].probabilities);
       }
       CHECK(parsed.batches < alone.batches);
@@ -290,11 +272,11 @@ TEST_CASE("Parser: sentences of one length need no more batches than one of them
 TEST_CASE(
     "Parser of arcs: the probabilities of all trees and labels add up to one, and the best is "
     "found") {
-  const Treebank sentences = sentences_of({1, 3, 4});
+  const Treebank sentences = sentences_of({1, 2, 3, 4});
   for (const bool crossing : {false, true}) {
     Model model(describe(of_arcs(crossing), sentences), 7);
     spread(model);
-    dynet::ComputationGraph graph;
+    ComputationGraph graph;
     for (const Sentence& sentence : sentences) {
       const Encoded encoded = model.encode(sentence);
       const auto words = static_cast<unsigned>(sentence.size());
@@ -348,6 +330,10 @@ TEST_CASE(
         CHECK(tree.probabilities[i] <= 1.0001f);
         if (words == 1) CHECK(tree.probabilities[i] == Approx(1).epsilon(1e-5));
       }
+      // Two words have two trees with one root. Each arc is in one of them, the better one is
+      // found.
+      if (words == 2) CHECK(tree.probabilities[0] > 0.5f);
+      if (words == 2) CHECK(tree.probabilities[1] == Approx(tree.probabilities[0]).epsilon(1e-5));
     }
     CHECK(model.parse(graph, {}).empty());
   }
@@ -360,9 +346,9 @@ TEST_CASE("Parser: gradients are right, and dropout is for training") {
                                              {of_arcs(false, 0.3f), read + arcs},
                                              {of_arcs(true, 0.3f), read + arcs + 1 + 2 * 3}}) {
     Model model(describe(settings, sentences), 7);
-    check_training_of(
-        [&](auto& graph, bool training) { return loss_of(model, graph, sentences, training); },
-        parameters);
+    check_training_of(parameters, [&](auto& graph, bool training) {
+      return loss_of(model, graph, sentences, training);
+    });
   }
 }
 
@@ -387,12 +373,8 @@ TEST_CASE("Parser: unknown words and tags share a vector") {
   probe.words = {"dog", "unicorn", "<unk>"};
   probe.tags = {"Q", "N", "<unk>"};
   const Encoded encoded = model.encode(probe);
-  CHECK(encoded.words[0] != 0);
-  CHECK(encoded.words[1] == 0);
-  CHECK(encoded.words[2] == 0);
-  CHECK(encoded.tags[0] == 0);
-  CHECK(encoded.tags[1] != 0);
-  CHECK(encoded.tags[2] == 0);
+  CHECK((encoded.words[0] != 0 && encoded.words[1] == 0 && encoded.words[2] == 0));
+  CHECK((encoded.tags[0] == 0 && encoded.tags[1] != 0 && encoded.tags[2] == 0));
 }
 
 TEST_CASE("Parser: characters tell unknown words apart") {
@@ -404,27 +386,11 @@ TEST_CASE("Parser: characters tell unknown words apart") {
     const auto loss_with = [&](const char* word) {
       Treebank changed = {sentences[0]};
       changed[0].words[2] = word;
-      dynet::ComputationGraph graph;
+      ComputationGraph graph;
       return as_scalar(loss_of(model, graph, changed, false).value());
     };
     CHECK(loss_with("odd") == loss_with("odd"));
     CHECK((loss_with("odd") != loss_with("doo")) == (size > 0));
-  }
-}
-
-TEST_CASE("Parser: a saved model is the same model") {
-  const Treebank sentences = sentences_of({4, 7, 5});
-  ModelSettings settings = small(0.3f);
-  settings.character = 6;
-  Model model(describe(settings, sentences), 7);
-  const auto loaded = saved_and_loaded<Model, TrainSettings>(model);
-  CHECK(loaded->description().settings.dropout == 0.3f);
-  const Parsed before = parse_all(model, sentences, {2}, "before");
-  const Parsed after = parse_all(*loaded, sentences, {2}, "after");
-  for (std::size_t i = 0; i < sentences.size(); ++i) {
-    check_same(after.trees[i], before.trees[i]);
-    check_same(loaded->description().baseline.parse(sentences[i]),
-               model.description().baseline.parse(sentences[i]));
   }
 }
 

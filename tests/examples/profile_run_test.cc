@@ -1,12 +1,6 @@
 // --profile FILE and DYNET_TRACE: where the time of a program goes.
 
-#include <nlohmann/json.hpp>
-#include <string>
-
 #include "tests/examples/programs.h"
-#include "tests/support/catch.h"
-
-namespace profile_run_test {
 
 TEST_CASE("Profile: every program writes a table and a timeline of its updates") {
   on_desks("", [](const AnyProgram& each, const Desk& desk) {
@@ -36,5 +30,3 @@ TEST_CASE("Profile: a file that cannot be written fails the program") {
   desk.refuses("p eval --model model --data data --profile missing/table", kFailed,
                "missing/table");
 }
-
-}  // namespace profile_run_test

@@ -2,13 +2,7 @@
 
 #include <sys/wait.h>
 
-#include <cstdlib>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "tests/examples/helpers.h"
-#include "tests/support/catch.h"
 
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
@@ -25,7 +19,7 @@ struct Program {
   std::string name;  ///< what its messages begin with
   std::string binary;
 
-  Result run(const TemporaryFolder& folder, const std::vector<std::string>& arguments,
+  Result run(const TemporaryFolder& folder, const Strings& arguments,
              const std::string& input = "") const {
     const std::string in = folder.write("stdin", input);
     const std::string out = folder.path("stdout");
@@ -47,7 +41,7 @@ struct Program {
     INFO(result.err);
     CHECK(result.code > 0);
     CHECK(contains(result.err, message));
-    CHECK(result.err.rfind(name + ": ", 0) == 0);
+    CHECK(result.err.starts_with(name + ": "));
     CHECK(result.err.find('\n') == result.err.size() - 1);
   }
 
@@ -58,8 +52,7 @@ struct Program {
   }
 };
 
-inline std::vector<std::string> with(std::vector<std::string> command,
-                                     const std::vector<std::string>& more) {
+inline Strings with(Strings command, const Strings& more) {
   command.insert(command.end(), more.begin(), more.end());
   return command;
 }
@@ -90,9 +83,9 @@ inline void check_probabilities(const std::string& text) {
   CHECK(sum == Approx(1).margin(0.0016));
 }
 
-inline std::vector<std::string> lines_of(const std::string& text) {
+inline Strings lines_of(const std::string& text) {
   REQUIRE((text.empty() || text.back() == '\n'));
-  std::vector<std::string> lines;
+  Strings lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;

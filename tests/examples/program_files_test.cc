@@ -5,24 +5,19 @@
 // DYNET_WRITE_CORPUS=1 writes the good files that this makes; DYNET_CHANGED_FILES=5000 tries so
 // many changes of each.
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
-#include <string>
 
 #include "tests/fuzz/model_bytes.h"
 #include "tests/fuzz/programs.h"
 #include "tests/io/damage.h"
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace program_files_test {
 
 using namespace dynet;
-
-namespace {
 
 const std::filesystem::path kCorpus =
     std::filesystem::path(__FILE__).parent_path().parent_path() / "fuzz" / "corpus";
@@ -45,8 +40,6 @@ void write_good_files(const fuzz::FuzzedProgram& program, const fuzz::ProgramDes
       std::ofstream(path + "-checkpoint", std::ios::binary) << checkpoint;
   }
 }
-
-}  // namespace
 
 TEST_CASE("Files of the programs: all that fuzzing keeps") {
   for (const fuzz::FuzzedProgram& program : fuzz::fuzzed_programs()) {

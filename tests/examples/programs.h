@@ -1,15 +1,20 @@
 #pragma once
 
-#include <filesystem>
-#include <set>
-#include <stdexcept>
-#include <string>
+#include <nlohmann/json.hpp>
 #include <system_error>
-#include <vector>
 
 #include "dynet-like/io/contents.h"
-#include "tests/examples/helpers.h"
 #include "tests/examples/program.h"
+
+using dynet::NamedTensor;
+using Json = nlohmann::json;
+
+/// The object has these fields, which are written as JSON, and perhaps others.
+inline void check_fields(const Json& object, const std::string& fields) {
+  INFO(object);
+  const Json wanted = Json::parse("{" + fields + "}");
+  for (const auto& [name, value] : wanted.items()) CHECK(object.at(name) == value);
+}
 
 /// One of the programs as far as all are alike: what it learns from and how small a model may be.
 struct AnyProgram {
@@ -93,7 +98,7 @@ class ProgramFolder {
   }
   /// The same with any status, which is returned.
   int refuses(const std::string& script, const std::string& message) const {
-    const std::vector<std::string> before = contents();
+    const Strings before = contents();
     const Result result = sh(script);
     INFO(program_.name << ": " << script << "\n" << result.out << result.err);
     CHECK_FALSE(contains(result.out + result.err, "epoch 1"));
@@ -111,13 +116,13 @@ class ProgramFolder {
   bool same_weights(const std::string& a, const std::string& b) const {
     const auto bytes = [&](const std::string& name) {
       std::string all;
-      for (const dynet::NamedTensor& t : dynet::read_tensors(path(name))) all += t.name + t.bytes;
+      for (const NamedTensor& t : dynet::read_tensors(path(name))) all += t.name + t.bytes;
       return all;
     };
     return bytes(a) == bytes(b);
   }
   /// The names of all files, sorted, with the bytes of each.
-  std::vector<std::string> contents() const {
+  Strings contents() const {
     std::set<std::string> all;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path(""))) {
       std::string text = entry.path().string();
@@ -127,7 +132,7 @@ class ProgramFolder {
     }
     return {all.begin(), all.end()};
   }
-  std::vector<std::string> names() const {
+  Strings names() const {
     std::set<std::string> all;
     for (const auto& entry : std::filesystem::directory_iterator(path("")))
       all.insert(entry.path().filename().string());

@@ -2,39 +2,25 @@
 
 #include "examples/nlp/common/progress.h"
 
-#include <cmath>
-#include <sstream>
-#include <string>
-
-#include "tests/support/catch.h"
+#include "tests/support/prelude.h"
 
 namespace progress_test {
 
 using namespace nlp;
-
-namespace {
 
 struct Fixture {
   std::ostringstream out;
   double now = 100;
   std::size_t columns = 70;
   Progress::Output output(bool terminal) {
-    Progress::Output result;
-    result.stream = &out;
-    result.terminal = terminal;
-    result.columns = [this] { return columns; };
-    result.clock = [this] { return now; };
-    return result;
+    return {&out, terminal, [this] { return columns; }, [this] { return now; }};
   }
 };
 
-}  // namespace
-
 TEST_CASE("Numbers and durations as people write them") {
-  CHECK(with_commas(0) == "0");
-  CHECK(with_commas(999) == "999");
-  CHECK(with_commas(1000) == "1,000");
-  CHECK(with_commas(1234567) == "1,234,567");
+  for (const auto& [number, text] :
+       {std::pair(0u, "0"), {999u, "999"}, {1000u, "1,000"}, {1234567u, "1,234,567"}})
+    CHECK(with_commas(number) == text);
   CHECK(duration(0) == "0.0 s");
   CHECK(duration(9.94) == "9.9 s");
   CHECK(duration(9.96) == "10 s");

@@ -1,21 +1,9 @@
 // The file of --report: what a run says of itself while it trains.
 
-#include <cmath>
-#include <cstddef>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "examples/nlp/common/run_report.h"
 #include "tests/examples/programs.h"
-#include "tests/support/catch.h"
 
 namespace report_run_test {
-
-namespace {
-
-using Json = nlohmann::json;
 
 std::vector<Json> lines_of(const std::string& text) {
   std::vector<Json> lines;
@@ -35,8 +23,6 @@ std::string kinds_of(const std::vector<Json>& lines) {
   return kinds;
 }
 
-}  // namespace
-
 TEST_CASE("Report: settings, epochs and scores, continued where a run is resumed") {
   on_desks("", [](const AnyProgram& each, const Desk& desk) {
     const std::string files = "--dev data --test data --seed 7 --dropout 0.25 --report ";
@@ -47,13 +33,8 @@ TEST_CASE("Report: settings, epochs and scores, continued where a run is resumed
     CHECK(begun[0].at("program") == each.program.name);
     CHECK(begun[0].at("resumed") == false);
     const Json& settings = begun[0].at("settings");
-    CHECK(settings.at("train") == "data");
-    CHECK(settings.at("model") == "model");
-    CHECK(settings.at("device") == "CPU");
-    CHECK(settings.at("epochs") == 2);
-    CHECK(settings.at("seed") == 7);
-    CHECK(settings.at("hidden") == 4);
-    CHECK(settings.at("dropout") == 0.25);
+    check_fields(settings, R"("train": "data", "model": "model", "device": "CPU", "epochs": 2,
+                              "seed": 7, "hidden": 4, "dropout": 0.25)");
     CHECK(settings.at("learning-rate").is_number());
     for (const std::size_t i : {1, 2}) {
       CHECK(begun[i].at("share") == 1.0);
@@ -72,7 +53,7 @@ TEST_CASE("Report: settings, epochs and scores, continued where a run is resumed
     // A run that was killed has left the beginning of a line, and an epoch that it had not saved.
     desk.write("report", text + "{\"line\":\"epoch\",\"epoch\":3}\n{\"line\":\"epo");
     desk.must("EPOCHS=3 train --model model --resume " + files + "report");
-    CHECK(desk.read("report").rfind(text, 0) == 0);
+    CHECK(desk.read("report").starts_with(text));
     const std::vector<Json> resumed = lines_of(desk.read("report").substr(text.size()));
     REQUIRE(kinds_of(resumed) == "settings; epoch 3; scores dev; scores test; ");
     CHECK(resumed[0].at("resumed") == true);
@@ -194,7 +175,7 @@ TEST_CASE("Report: --tensorboard writes a file for each part of a run") {
   const Desk desk(any_program("tagger"));
   desk.must("EPOCHS=1 train --model model --dev data --tensorboard board");
   desk.must("EPOCHS=2 train --model model --dev data --test data --tensorboard board --resume");
-  std::vector<std::string> files;
+  Strings files;
   for (const auto& entry : std::filesystem::directory_iterator(desk.path("board")))
     files.push_back(read_file(entry.path().string()));
   REQUIRE(files.size() == 2);

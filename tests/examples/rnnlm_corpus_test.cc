@@ -1,22 +1,11 @@
 // Input of the language model: lines to tokens and back, vocabularies, minibatches.
 
-#include <numeric>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "examples/nlp/rnnlm/corpus.h"
 #include "tests/examples/helpers.h"
-#include "tests/support/catch.h"
 
 namespace rnnlm_corpus_test {
 
 using namespace rnnlm;
-
-namespace {
-
-using Words = std::vector<std::string>;
 
 constexpr ReadOptions kWords{Format::kText, Level::kWord, false};
 constexpr ReadOptions kVerses{Format::kBible, Level::kWord, false};
@@ -31,15 +20,13 @@ std::string error_of(const std::string& text, ReadOptions options = {}) {
   return error_from([&] { read(text, options); });
 }
 
-}  // namespace
-
 TEST_CASE("Rnnlm: words are what spaces separate") {
   const Corpus corpus = read("\xEF\xBB\xBFThe cat,  sat .\r\n\n \n<unk> = 1\n");
   REQUIRE(corpus.size() == 2);
-  CHECK(corpus[0].tokens == Words{"The", "cat,", "sat", "."});
+  CHECK(corpus[0].tokens == Strings{"The", "cat,", "sat", "."});
   CHECK(corpus[0].words == 5);
   CHECK(corpus[0].characters == 15);  // "The cat, sat ." and its end
-  CHECK(corpus[1].tokens == Words{"<unk>", "=", "1"});
+  CHECK(corpus[1].tokens == Strings{"<unk>", "=", "1"});
   CHECK(count_words(corpus) == 9);
   CHECK(text_of(corpus[0].tokens, kWords) == "The cat, sat .");
 }
@@ -50,8 +37,8 @@ TEST_CASE("Rnnlm: marks of verses are tokens, hyphens and apostrophes inside wor
   const Corpus corpus = read_corpus(in, "data.txt", options);
   CHECK(options.format == Format::kBible);
   REQUIRE(corpus.size() == 1);
-  const Words tokens = {"(", "For",     "the", "LORD's", "sake", ";",
-                        ")", "Beth-el", "-",   "-",      "and",  "sons'"};
+  const Strings tokens = {"(", "For",     "the", "LORD's", "sake", ";",
+                          ")", "Beth-el", "-",   "-",      "and",  "sons'"};
   CHECK(corpus[0].tokens == tokens);
   const std::string text = "(For the LORD's sake;) Beth-el--and sons'";
   CHECK(text_of(tokens, kVerses) == text);
@@ -63,7 +50,7 @@ TEST_CASE("Rnnlm: characters are code points, and bytes that are none") {
   const Sentence sentence =
       read_sentence("a \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\xFF\xC3 ", kCharacters);
   CHECK(sentence.tokens ==
-        Words{"a", " ", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xFF", "\xC3"});
+        Strings{"a", " ", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xFF", "\xC3"});
   CHECK(sentence.characters == 8);
   CHECK(sentence.words == 3);
   CHECK(text_of(sentence.tokens, kCharacters) == "a \xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\xFF\xC3");
@@ -81,29 +68,20 @@ TEST_CASE("Rnnlm: a text has as many words and characters at either level") {
 
 TEST_CASE("Rnnlm: lower case, if wanted") {
   CHECK(read_sentence("The CAT \xC3\x89", {Format::kText, Level::kWord, true}).tokens ==
-        Words{"the", "cat", "\xC3\x89"});
+        Strings{"the", "cat", "\xC3\x89"});
 }
 
 TEST_CASE("Rnnlm: files that are no corpus") {
-  CHECK(error_of("") == "data.txt holds no sentence");
-  CHECK(error_of("\n \n") == "data.txt holds no sentence");
   CHECK(error_of("Ge1:1 In the beginning.\nGenesis 2\n") ==
         "data.txt:2: expected a verse such as 'Ge1:1 In the beginning ...', found 'Genesis 2'");
   CHECK(error_of("Ge1:1 \n") == "data.txt:1: expected words, found 'Ge1:1 '");
-  CHECK(error_of(std::string("a b\nx\0y\n", 8)) ==
-        "data.txt:2: expected text, found a zero byte (a binary file?)");
-  ReadOptions options;
-  CHECK(error_from([&] { read_corpus("/nowhere/at/all", options); }) ==
-        "cannot open /nowhere/at/all: No such file or directory");
   CHECK(contains(error_from([] { format_from_name("xml"); }), "unknown format 'xml'"));
-  CHECK(contains(error_from([] { nlp::value_of(kLevels, "byte", "level"); }),
-                 "unknown level 'byte'"));
 }
 
 TEST_CASE("Rnnlm: the vocabulary goes by frequency, then by first appearance") {
   const Corpus corpus = read("b a a </s>\nc a b <unk> </s>\nd\n");
-  CHECK(collect_tokens(corpus, 1) == Words{"</s>", "<unk>", "a", "b", "c", "d"});
-  CHECK(collect_tokens(corpus, 2) == Words{"</s>", "<unk>", "a", "b"});
+  CHECK(collect_tokens(corpus, 1) == Strings{"</s>", "<unk>", "a", "b", "c", "d"});
+  CHECK(collect_tokens(corpus, 2) == Strings{"</s>", "<unk>", "a", "b"});
   const Vocabulary vocabulary(collect_tokens(corpus, 2));
   CHECK(vocabulary.size() == 4);
   CHECK(vocabulary.encode(corpus[1]) ==
@@ -122,7 +100,7 @@ TEST_CASE("Rnnlm: a minibatch is padded with ends that do not count") {
   CHECK(batch.inputs(2) == Ids{6, 0});
   CHECK(batch.targets(0, 3) == Ids{5, 0, 6, 0, 0, 0});
   CHECK(batch.targets(1, 2) == Ids{6, 0});
-  CHECK(batch.mask(0, 3) == std::vector<float>{1, 1, 1, 0, 1, 0});
+  CHECK(batch.mask(0, 3) == Floats{1, 1, 1, 0, 1, 0});
 }
 
 TEST_CASE("Rnnlm: minibatches hold every sentence once and keep their limits") {

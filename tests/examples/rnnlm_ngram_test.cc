@@ -1,16 +1,9 @@
 // The n-gram model that the language model is compared with.
 
-#include <cmath>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "dynet-like/dynet.h"
 #include "dynet-like/io/dict.h"
 #include "dynet-like/io/save.h"
 #include "examples/nlp/rnnlm/ngram.h"
 #include "tests/examples/helpers.h"
-#include "tests/support/catch.h"
 
 namespace rnnlm_ngram_test {
 

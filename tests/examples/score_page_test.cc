@@ -1,15 +1,9 @@
 #include "examples/nlp/tagger/score_page.h"
 
-#include <string>
-#include <vector>
-
 #include "examples/nlp/common/training.h"
 #include "tests/examples/programs.h"
-#include "tests/support/catch.h"
 
 namespace score_page_test {
-
-namespace {
 
 using tagger::Baseline;
 using tagger::Corpus;
@@ -38,13 +32,11 @@ std::string row(const std::string& html, const std::string& first) {
   return cells;
 }
 
-std::vector<std::string> words(std::size_t count) {
-  std::vector<std::string> all;
+Strings words(std::size_t count) {
+  Strings all;
   for (std::size_t i = 0; i < count; ++i) all.push_back("w" + std::to_string(i));
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("score page: scores by class, by word and by length are those of the words") {
   const Corpus corpus = {{{"a", "b", "new"}, {"X", "Y", "X"}, "", 1},
@@ -52,7 +44,7 @@ TEST_CASE("score page: scores by class, by word and by length are those of the w
   const std::vector<Tagging> found = {{{"X", "X", "Y"}, {.9f, .6f, .7f}},
                                       {{"X", "X", "X", "X", "Y", "X"}, {1, 1, 1, 1, 1, .5f}}};
   const std::string html = page(corpus, found, {{{"a", "b"}, {"X", "Y"}, "", 1}});
-  CHECK(html.rfind("<!doctype html>", 0) == 0);
+  CHECK(html.starts_with("<!doctype html>"));
   CHECK(html.find("</html>") == html.size() - 7);
   CHECK(row(html, "accuracy") == "accuracy 66.67 % 100.00 % ");
   CHECK(row(html, "X") == "X 71.43 % 83.33 % 76.92 % 6 ");
@@ -74,8 +66,8 @@ TEST_CASE("score page: sentences of 5, 10, 20, 40 words and more are in rows of 
   Corpus corpus;
   std::vector<Tagging> found;
   for (const std::size_t size : {5, 6, 10, 11, 20, 21, 40, 41}) {
-    corpus.push_back({words(size), std::vector<std::string>(size, "X"), "", 1});
-    found.push_back({std::vector<std::string>(size, "X"), std::vector<float>(size, 1)});
+    corpus.push_back({words(size), Strings(size, "X"), "", 1});
+    found.push_back({Strings(size, "X"), Floats(size, 1)});
   }
   const std::string html = page(corpus, found, corpus);
   CHECK(row(html, "1 to 5 words") == "1 to 5 words 100.00 % 5 ");
@@ -92,8 +84,8 @@ TEST_CASE("score page: the surest errors come first, in their context, at most 5
   std::vector<Tagging> found;
   for (int i = 0; i < 60; ++i) {
     const float probability = i == 37 ? 0.99f : 0.5f;
-    corpus.push_back({words(20), std::vector<std::string>(20, "X"), "", 10 + 21u * i});
-    found.push_back({std::vector<std::string>(20, "X"), std::vector<float>(20, probability)});
+    corpus.push_back({words(20), Strings(20, "X"), "", 10 + 21u * i});
+    found.push_back({Strings(20, "X"), Floats(20, probability)});
     found.back().tags[10] = "Y";
   }
   corpus[37].name = "Ge1:1";
@@ -109,10 +101,7 @@ TEST_CASE("score page: the surest errors come first, in their context, at most 5
                  "<b><bdi>X</bdi></b></bdi></small> <bdi>w11</bdi>"));
   CHECK(contains(shown, "<bdi>w18</bdi> \u2026"));
   CHECK(contains(html, "title=\"line 10\""));
-  std::size_t errors = 0;
-  for (std::size_t at = first; at != std::string::npos; at = html.find("class=\"error\"", at + 1))
-    ++errors;
-  CHECK(errors == 50);
+  CHECK(occurrences(html, "class=\"error\"") == 50);
 }
 
 TEST_CASE("score page: words, tags and names stay text") {

@@ -4,25 +4,17 @@
 #include <thread>
 
 #include "examples/nlp/serve/metrics.h"
-#include "tests/examples/programs.h"
 #include "tests/examples/server.h"
-#include "tests/support/catch.h"
-
-namespace serve_test {
-
-namespace {
-
-const char* const kForm = "application/x-www-form-urlencoded";
 
 /// Queries and the options of the command line that stand for them.
 using Variants = std::vector<std::pair<std::string, std::string>>;
 
 /// Answers of a server beside those of the program `command`, alone and from many clients at once.
 void check_answers(const Desk& desk, const std::string& path, const Variants& variants,
-                   const std::vector<std::string>& texts) {
+                   const Strings& texts) {
   Server server(desk.program(), desk.path("model"), {"--threads", "2"});
   std::vector<std::pair<std::string, std::string>> requests;
-  std::vector<std::string> expected;
+  Strings expected;
   for (const auto& [query, options] : variants)
     for (const std::string& text : texts) {
       desk.write("text", text);
@@ -37,7 +29,7 @@ void check_answers(const Desk& desk, const std::string& path, const Variants& va
     clients.emplace_back([&, client] {
       for (std::size_t i = 0; i < requests.size(); ++i) {
         const std::size_t k = (client + i) % requests.size();
-        const std::string answer = server.post(requests[k].first, requests[k].second, kForm);
+        const std::string answer = server.post(requests[k].first, requests[k].second);
         right += answer.substr(answer.find("\r\n\r\n") + 4) == expected[k];
       }
     });
@@ -52,8 +44,6 @@ std::string repeated(const std::string& text, int times) {
   while (times-- > 0) all += text;
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("Serve: the tagger answers what it prints") {
   const Desk desk(any_program("tagger"), 40, "train --model model");
@@ -125,23 +115,6 @@ TEST_CASE("Serve: a request of many parts is answered after a signal to stop") {
   CHECK(found.substr(found.find("\r\n\r\n") + 4) == expected);
 }
 
-TEST_CASE("Serve: the tagger loads a new model, and keeps the old one if it cannot") {
-  const Desk desk(any_program("tagger"), 40, "train --model model");
-  desk.must("train --seed 2 --model other && cp model served");
-  Server server(desk.program(), desk.path("served"), {});
-  const std::string before = server.body("/tag", "the cat");
-  desk.write("broken", "no model");
-  desk.must("mv broken served");
-  server.send(SIGHUP);
-  while (server.metric("reloads_total{result=\"failure\"}") < 1) std::this_thread::yield();
-  CHECK(server.body("/tag", "the cat") == before);
-  desk.must("mv other served");
-  server.send(SIGHUP);
-  while (server.metric("reloads_total{result=\"success\"}") < 1) std::this_thread::yield();
-  server.body("/tag", "the cat");
-  CHECK(server.stop() == 0);
-}
-
 TEST_CASE(
     "Serve: a server survives a model file that is cut, programs answer alike without a map") {
   const Desk desk(any_program("tagger"), 40, "train --model model");
@@ -199,5 +172,3 @@ p_reloads_total{result="failure"} 2
 )";
   CHECK("\n" + metrics.text(7) == expected);
 }
-
-}  // namespace serve_test

@@ -6,20 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/examples/programs.h"
-#include "tests/support/catch.h"
 
 /// The server as a process of its own.
 class Server {
  public:
-  Server(const Program& program, const std::string& model, std::vector<std::string> options)
-      : name_(program.name) {
+  Server(const Program& program, const std::string& model, Strings options) : name_(program.name) {
     options.insert(options.begin(), {program.binary, "serve", "-m", model});
     if (std::find(options.begin(), options.end(), "--port") == options.end())
       options.insert(options.end(), {"--port", "0"});

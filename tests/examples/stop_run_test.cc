@@ -1,14 +1,6 @@
 // Training that a signal stops: all is saved, and the run goes on as if there had been no signal.
 
-#include <string>
-#include <vector>
-
 #include "tests/examples/programs.h"
-#include "tests/support/catch.h"
-
-namespace stop_run_test {
-
-namespace {
 
 constexpr int kInterrupted = 128 + 2;
 constexpr int kTerminated = 128 + 15;
@@ -26,10 +18,6 @@ const std::string kUntilStill =
     "test \\$before -gt 0 && test \\$before = \\$(wc -c < log)\"; ";
 const std::string kFillPipe = "dd if=/dev/zero of=pipe bs=4096 oflag=nonblock 2> /dev/null; ";
 
-using Names = std::vector<std::string>;
-
-}  // namespace
-
 TEST_CASE("Stop: a signal in the first epoch leaves a checkpoint and no model") {
   on_desks(30000, "", [](const AnyProgram& each, const Desk& desk) {
     desk.must("touch log errors");
@@ -43,7 +31,7 @@ TEST_CASE("Stop: a signal in the first epoch leaves a checkpoint and no model") 
     CHECK(contains(log, "new.checkpoint: the same command goes on with --resume\n"));
     CHECK(contains(log, "no model of this run is saved yet\n"));
     CHECK(contains(desk.read("errors"), "a second signal ends at once\n"));
-    CHECK(desk.names() == Names{"data", "errors", "in", "log", "new.checkpoint"});
+    CHECK(desk.names() == Strings{"data", "errors", "in", "log", "new.checkpoint"});
     CHECK(contains(desk.must("train --model new --resume --max-seconds 0.01"),
                    "resuming after epoch 0 and "));
   });
@@ -67,8 +55,8 @@ TEST_CASE("Stop: a signal in a later epoch says which model there is, and nothin
     const std::string last = from(log, "stopped by SIGTERM after epoch ");
     CHECK(contains(last, " updates; all is saved in parts.checkpoint: "));
     CHECK(contains(last, "\nsaved in parts: the best model so far, of epoch "));
-    CHECK(desk.names() == Names{"data", "errors", "in", "log", "parts", "parts.checkpoint", "whole",
-                                "whole.checkpoint"});
+    CHECK(desk.names() == Strings{"data", "errors", "in", "log", "parts", "parts.checkpoint",
+                                  "whole", "whole.checkpoint"});
     desk.must("p eval -m parts -d data > log; EPOCHS=60 train --model parts --resume");
     desk.must("cmp parts whole && cmp parts.checkpoint whole.checkpoint");
   });
@@ -88,7 +76,7 @@ TEST_CASE("Stop: signals at any moment leave a run as it is") {
         "train --dev data --model parts $more\n"
         "cmp parts whole && cmp parts.checkpoint whole.checkpoint");
     CHECK(desk.names() ==
-          Names{"data", "in", "log", "parts", "parts.checkpoint", "whole", "whole.checkpoint"});
+          Strings{"data", "in", "log", "parts", "parts.checkpoint", "whole", "whole.checkpoint"});
   });
 }
 
@@ -105,7 +93,7 @@ TEST_CASE("Stop: a second signal ends at once, and one that comes twice counts o
     };
     CHECK(waiting("$pid", "sleep 0.5; kill -TERM $pid").code == kTerminated);
     CHECK_FALSE(contains(desk.read("log"), "stopped by"));
-    CHECK(desk.names() == Names{"data", "errors", "in", "log", "new", "new.checkpoint"});
+    CHECK(desk.names() == Strings{"data", "errors", "in", "log", "new", "new.checkpoint"});
     desk.must("EPOCHS=1000000 train --model new --resume --max-seconds 0.1");
 
     CHECK(waiting("$pid $pid", "cat <&3 > /dev/null & drain=$!").code == kTerminated);
@@ -121,5 +109,3 @@ TEST_CASE("Stop: an ignored signal stays ignored") {
   CHECK(result.code == 0);
   CHECK_FALSE(contains(desk.read("log"), "stopped"));
 }
-
-}  // namespace stop_run_test

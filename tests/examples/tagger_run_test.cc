@@ -1,14 +1,6 @@
 // The tagger as its user meets it: the program itself, in processes of its own.
 
-#include <string>
-#include <vector>
-
-#include "dynet-like/io/contents.h"
-#include "examples/nlp/common/text.h"
 #include "tests/examples/learners.h"
-#include "tests/support/catch.h"
-
-namespace tagger_run_test {
 
 TEST_CASE("Tagger: default features depend on the format") {
   const Workshop shop("tagger");
@@ -23,25 +15,15 @@ TEST_CASE("Tagger: default features depend on the format") {
 
 TEST_CASE("Tagger: train, score in a fresh process, tag") {
   const Workshop shop("tagger");
-  const Result trained = shop.done("train -m model --epochs 4 --test $test");
-  CHECK(contains(trained.out, "train: 150 sentences, 1,200 words, 5 tags\n"));
-  CHECK(contains(trained.out, "epoch 4: loss "));
-  CHECK(contains(trained.out, "most frequent tag/word"));
-  CHECK(contains(trained.err, "epoch 1: 25 % ("));
-  CHECK(contains(trained.err, "words/s"));
-
+  CHECK(contains(shop.done("train -m model --epochs 4").err, "epoch 1: 25 % ("));
   const std::string scored = shop.must("p eval --model model --data $test");
-  const std::string wanted = line_with(from(trained.out, "\ntest:"), "  tagger");
-  CHECK(line_with(scored, "  tagger") == wanted);
-  CHECK(contains(wanted, "100.00 %"));
+  CHECK(contains(line_with(scored, "  tagger"), "100.00 %"));
   CHECK_FALSE(contains(line_with(scored, "most frequent"), "100.00 %"));
 
   shop.write("in", "the old watch watch a red yak .\n\n  a  big tree\n");
-  const std::string tagged = shop.must("p tag --model model < in");
-  CHECK(tagged ==
+  CHECK(shop.must("p tag --model model < in") ==
         "the|DET old|ADJ watch|NOUN watch|VERB a|DET red|ADJ yak|NOUN .|PUNCT\n\n"
         "a|DET big|ADJ tree|NOUN\n");
-  CHECK(shop.must("p tag -m model -i in -o out; cat out") == tagged);
 }
 
 TEST_CASE("Tagger: training stops when the dev score stays the same") {
@@ -49,25 +31,10 @@ TEST_CASE("Tagger: training stops when the dev score stays the same") {
                  "stopped: no better dev score in 1 epochs"));
 }
 
-TEST_CASE("Tagger: names are scored as spans") {
-  const Workshop shop("tagger");
-  std::string text;
-  for (int i = 0; i < 60; ++i) {
-    text += "in\tO\nNew\tB-LOC\nYork\tI-LOC\nlives\tO\nAnn\tB-PER\n\n";
-    text += "Bob\tB-PER\nleft\tO\nOld\tB-LOC\nYork\tI-LOC\n\n";
-  }
-  shop.write("names.conll", text);
-  const std::string out = shop.must(
-      "p train --train names.conll --dev names.conll -m model --features word:8 --hidden 8 "
-      "--epochs 6 --learning-rate 0.02 --patience 0");
-  CHECK(contains(out, ", F1 100.00 %"));
-  CHECK(contains(out, "span precision"));
-}
-
 TEST_CASE("Tagger: a CRF keeps to the scheme of the tags") {
   // A kind of span begins with "in" or "by"; its second word may be any.
   Dice dice(11);
-  const std::vector<std::string> words = {"rome", "paris", "milk", "bread", "blue"};
+  const Strings words = {"rome", "paris", "milk", "bread", "blue"};
   std::string data;
   for (int i = 0; i < 120; ++i) {
     const bool place = dice.one_of<std::string>({"a", "b"}) == "a";
@@ -82,6 +49,7 @@ TEST_CASE("Tagger: a CRF keeps to the scheme of the tags") {
       "p train --train spans --split 80/10/10 -m crf --features word:8 --hidden 8 --epochs 6 "
       "--learning-rate 0.02 --crf");
   CHECK(contains(line_with(trained, "model: "), "CRF with constraints"));
+  CHECK(contains(trained, "span precision"));
   CHECK(contains(line_with(from(trained, "\ntest:"), "  tagger"), "100.00 %"));
   const std::string tagged =
       shop.must("echo we go by blue milk now | p tag -m crf --format json --probabilities");
@@ -95,37 +63,6 @@ TEST_CASE("Tagger: a CRF keeps to the scheme of the tags") {
   CHECK(contains(
       line_with(shop.must("p train --train spans --init crf -m next --epochs 1"), "model: "),
       "CRF with constraints"));
-}
-
-TEST_CASE("Tagger: characters tell of words that training did not have") {
-  const auto data = [](unsigned seed) {  // verbs have an x somewhere
-    Dice dice(seed);
-    std::string text;
-    for (unsigned i = 0; i < 150; ++i) {
-      for (unsigned k = 0; k < 4; ++k) {
-        std::string word;
-        for (unsigned c = 0; c < 6; ++c) word += static_cast<char>('a' + dice.below(12));
-        const bool verb = dice.below(2) == 0;
-        if (verb) word[1 + dice.below(4)] = 'x';
-        text += word + (verb ? "|VERB " : "|NOUN ");
-      }
-      text += "\n";
-    }
-    return text;
-  };
-  const Workshop shop("tagger");
-  shop.write("one", data(1));
-  shop.write("two", data(2));
-  for (const auto& [feature, shown] :
-       {std::pair("char:16", "charlstm:16, "), {"charcnn:16", "charcnn:16, "}}) {
-    const std::string out = shop.must(
-        "p train --train one --test two -m model --hidden 8 --epochs 8 --learning-rate 0.02 "
-        "--dropout 0 --force --features " +
-        std::string(feature));
-    CHECK(contains(line_with(out, "model: "), shown));
-    CHECK(contains(line_with(from(out, "\ntest:"), "  tagger"), "100.00 %"));
-    shop.must("printf '\\303\\251x\\303\\251 q\\n' | p tag -m model");
-  }
 }
 
 TEST_CASE("Tagger: vectors from a file tell of words that training did not have") {
@@ -167,12 +104,12 @@ TEST_CASE("Tagger: vectors from a file tell of words that training did not have"
                "vectors: 2 words of 2 numbers, for 100.00 % of the 2 words of the training data"));
   CHECK(contains(shop.done(small + "--vectors other.vec").err,
                  "warning: no word of the training data has a vector in that file\n"));
-  dynet::NamedTensor numbers, words;
+  NamedTensor numbers, words;
   numbers.name = "vectors";
   numbers.shape = {1, 1};
   numbers.bytes = std::string("\0\0\xc0\x7f", 4);
   words.name = "words";
-  words.type = dynet::NamedTensor::Type::U8;
+  words.type = NamedTensor::Type::U8;
   words.shape = {3};
   words.bytes = "w1\n";
   dynet::write_tensors(shop.path("nan.safetensors"), {numbers, words});
@@ -192,9 +129,9 @@ TEST_CASE("Tagger: the n best sequences of tags, with probabilities") {
   for (const std::string crf : {"", "--crf"}) {
     shop.must("train -m model --force --epochs 4 " + crf);
     const auto tag = [&](const std::string& more) {
-      return nlp::split_fields(shop.must("p tag -m model < in " + more), '\n');
+      return split_fields(shop.must("p tag -m model < in " + more), '\n');
     };
-    const std::vector<std::string> lines = tag("--nbest 3");
+    const Strings lines = tag("--nbest 3");
     REQUIRE(lines.size() == 10);  // of the last, empty line a blank one too
     for (const std::size_t blank : {3, 7, 8}) CHECK(lines[blank].empty());
     double last = 1, sum = 0;
@@ -211,13 +148,11 @@ TEST_CASE("Tagger: the n best sequences of tags, with probabilities") {
     // The first is what is found without a list.
     CHECK(lines[0].substr(lines[0].find('\t') + 1) == tag("")[0]);
     // A sentence of one word has as many sequences as tags: all are listed.
-    const std::string word = tag("--nbest 100 --format json")[1];
+    const Json word = Json::parse(tag("--nbest 100 --format json")[1]);
+    INFO(word);
     double total = 0;
-    std::size_t count = 0;
-    for (std::size_t at = word.find("probability\":"); at != std::string::npos;
-         at = word.find("probability\":", at + 1), ++count)
-      total += std::stod(word.substr(at + 13));
-    CHECK(count == 5);
+    for (const Json& each : word.at("best")) total += each.at("probability").get<double>();
+    CHECK(word.at("best").size() == 5);
     CHECK(total == Approx(1).epsilon(1e-5));
     shop.refuses("p tag -m model --nbest 2 --format columns < in", "has no place for --nbest");
     shop.refuses("p tag -m model --nbest 0 < in", "--nbest");
@@ -243,12 +178,3 @@ TEST_CASE("Tagger: case and punctuation come back") {
   CHECK(contains(shop.must("p tag -m model --tags -i bare"),
                  "but|Title the|lower lord|UPPER blessed|(lower be|lower he|lower)"));
 }
-
-TEST_CASE("Tagger: data and options that mean nothing") {
-  const Workshop shop("tagger");
-  shop.write("bad", "a|B c|D\ne\n");
-  shop.refuses("p train --train bad -m never", "bad:2: expected word|TAG");
-  shop.refuses("train -m m --column UPOS", "--column means nothing");
-}
-
-}  // namespace tagger_run_test

@@ -1,12 +1,6 @@
 // --threads: any number of them gives the same files and the same output.
 
-#include <string>
-#include <vector>
-
 #include "tests/examples/programs.h"
-#include "tests/support/catch.h"
-
-namespace threads_run_test {
 
 TEST_CASE("Threads: models, scores and predictions have the same bits on any number") {
   on_desks(300, "", [](const AnyProgram& each, const Desk& desk) {
@@ -55,5 +49,3 @@ TEST_CASE("Threads: lines before a wrong one are answered as with one thread") {
     desk.must("cmp out1 out" + n);
   }
 }
-
-}  // namespace threads_run_test

@@ -1,17 +1,10 @@
 // The tool dynet-like: what it reads stays, and what it cannot print it says.
 
-#include <sstream>
-#include <string>
-
-#include "dynet-like/base/version.h"
 #include "tests/examples/programs.h"
-#include "tests/support/catch.h"
 
 namespace tool_run_test {
 
 #ifdef TOOL_BINARY
-
-namespace {
 
 const AnyProgram kTool{{"dynet-like", TOOL_BINARY}, "", "", "", ""};
 constexpr int kFailed = 2;
@@ -29,8 +22,6 @@ struct ToolDesk : Desk {
     must("ln -s a.model link.model; ln a.model hard.model; ln a.dynet hard.safetensors");
   }
 };
-
-}  // namespace
 
 TEST_CASE("Tool: help within 80 columns, and mistyped options before missing arguments") {
   const ToolDesk desk;

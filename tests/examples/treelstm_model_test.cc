@@ -1,21 +1,12 @@
 // The network: what its cells compute, their gradients, and what dropout and decay touch.
 
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "examples/nlp/treelstm/model.h"
-#include "examples/nlp/treelstm/train.h"
-#include "tests/examples/helpers.h"
 #include "tests/examples/model_checks.h"
 #include "tests/layers/naive.h"
-#include "tests/support/catch.h"
 
 namespace treelstm_model_test {
 
 using namespace treelstm;
-
-namespace {
 
 Tree tree(const std::string& text) { return parse_tree(text, "data.txt", 1); }
 
@@ -42,15 +33,12 @@ dynet::Parameter named(const dynet::ParameterCollection& collection, const std::
   return {};
 }
 
-dynet::Expression loss_of(Model& model, dynet::ComputationGraph& graph, const Treebank& trees,
-                          bool training) {
+Expression loss_of(Model& model, ComputationGraph& graph, const Treebank& trees, bool training) {
   model.begin_graph(graph, training);
-  std::vector<dynet::Expression> losses;
+  std::vector<Expression> losses;
   for (const Tree& t : trees) losses.push_back(model.loss(graph, t, model.encode(t)));
   return sum(losses);
 }
-
-}  // namespace
 
 TEST_CASE("Tree-LSTM: the cells compute what the paper says") {
   const unsigned word = 3, hidden = 4;
@@ -65,12 +53,12 @@ TEST_CASE("Tree-LSTM: the cells compute what the paper says") {
     return values;
   };
 
-  dynet::ComputationGraph graph;
+  ComputationGraph graph;
   cell.begin_graph(graph);
   naive::Vector h[2], c[2];
   TreeLstm::State states[2];
   for (unsigned k = 0; k < 2; ++k) {
-    const std::vector<float> numbers = naive::numbers(word, 100 + k);
+    const Floats numbers = naive::numbers(word, 100 + k);
     const naive::Vector x = naive::to_double(numbers);
     states[k] = cell.leaf(dynet::input(graph, {word}, numbers));
     const naive::Vector i = gate("bi", naive::times(w("Wi"), x)),
@@ -103,52 +91,33 @@ TEST_CASE("Tree-LSTM: the cells compute what the paper says") {
 TEST_CASE("Tree-LSTM: gradients are right, and dropout is for training") {
   const Treebank trees = some_trees();
   Model model(describe(small(0.4f), trees), 7);
-  check_training_of(
-      [&](auto& graph, bool training) { return loss_of(model, graph, trees, training); },
-      20);  // those of the cells, words, and two for the labels
+  check_training_of(20, [&](auto& graph, bool training) {
+    return loss_of(model, graph, trees, training);
+  });  // those of the cells, words, and two for the labels
 }
 
 TEST_CASE("Tree-LSTM: predictions fit the loss, alone and together") {
   const Treebank trees = some_trees();
   Model model(describe(small(0.4f), trees), 7);
   spread(model.parameters());
-  dynet::ComputationGraph graph;
-  double total = 0;
+  ComputationGraph graph;
   std::vector<Prediction> alone;
   for (const Tree& t : trees) {
     alone.push_back(model.predict(graph, {&t, 1})[0]);
     REQUIRE(alone.back().labels.size() == t.nodes.size());
-    float sum = 0, best = 0;
-    unsigned label = 0;
-    for (unsigned k = 0; k < 5; ++k) {
-      const float p = alone.back().root[k];
-      sum += p;
-      if (p > best) label = k;
-      best = std::max(best, p);
-    }
-    CHECK(sum == Approx(1.0f));
-    CHECK(alone.back().labels.back() == label);
-    // The loss of the root is what its tree adds to the losses of the trees below.
-    graph.clear();
-    total = as_scalar(graph.forward(loss_of(model, graph, {t}, false)));
-    if (t.nodes.size() > 1) {
-      for (const std::size_t below : {t.root().left, t.root().right}) {
-        const std::size_t first = below == t.root().left ? 0 : t.root().left + 1;
-        Tree part;
-        for (std::size_t n = first; n <= below; ++n) {
-          Node node = t.nodes[n];
-          if (!node.is_leaf()) {
-            node.left -= first;
-            node.right -= first;
-          }
-          part.nodes.push_back(node);
-        }
-        graph.clear();
-        total -= as_scalar(graph.forward(loss_of(model, graph, {part}, false)));
-      }
-    }
-    CHECK(std::exp(-total) == Approx(alone.back().root[t.root().label]).epsilon(1e-4));
+    const Floats& root = alone.back().root;
+    CHECK(std::accumulate(root.begin(), root.end(), 0.0) == Approx(1));
+    CHECK(alone.back().labels.back() == std::max_element(root.begin(), root.end()) - root.begin());
   }
+  const auto loss = [&](const std::string& text) {
+    graph.clear();
+    return as_scalar(graph.forward(loss_of(model, graph, {tree(text)}, false)));
+  };
+  // The loss of the root is what its tree adds to the losses of the trees below.
+  const std::string left = "(2 The)", right = "(4 (3 very) (1 best))";
+  CHECK(std::exp(-loss("(1 Bad)")) == Approx(alone[1].root[1]).epsilon(1e-4));
+  CHECK(std::exp(loss(left) + loss(right) - loss("(3 " + left + " " + right + ")")) ==
+        Approx(alone[0].root[3]).epsilon(1e-4));
   const std::vector<Prediction> together = model.predict(graph, trees);
   REQUIRE(together.size() == trees.size());
   for (std::size_t i = 0; i < trees.size(); ++i) {
@@ -182,27 +151,13 @@ TEST_CASE("Tree-LSTM: weight decay leaves words alone") {
   model.set_weight_decay(0.25f);
   const dynet::LookupParameter words = model.parameters().lookup_parameters_list()[0];
   const std::vector<dynet::Parameter> weights = model.parameters().parameters_list();
-  const std::vector<float> word = as_vector(words.row(1));
-  const std::vector<float> before = as_vector(weights[0].values());
+  const Floats word = as_vector(words.row(1));
+  const Floats before = as_vector(weights[0].values());
   dynet::SimpleSGDTrainer trainer(model.parameters(), 0.0f);
   trainer.update();
   CHECK(as_vector(words.row(1)) == word);
-  const std::vector<float> after = as_vector(weights[0].values());
+  const Floats after = as_vector(weights[0].values());
   for (std::size_t i = 0; i < before.size(); ++i) CHECK(after[i] == Approx(0.75f * before[i]));
-}
-
-TEST_CASE("Tree-LSTM: a saved model is the same model") {
-  const Treebank trees = some_trees();
-  Model model(describe(small(0.3f), trees), 7);
-  const auto loaded = saved_and_loaded<Model, TrainSettings>(model);
-  CHECK(loaded->description().words == model.description().words);
-  CHECK(loaded->description().settings.dropout == 0.3f);
-  dynet::ComputationGraph graph;
-  for (const Tree& t : trees) {
-    CHECK(loaded->predict(graph, {&t, 1})[0].root == model.predict(graph, {&t, 1})[0].root);
-    CHECK(loaded->description().majority.predict(t).root ==
-          model.description().majority.predict(t).root);
-  }
 }
 
 }  // namespace treelstm_model_test

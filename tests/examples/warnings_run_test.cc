@@ -1,14 +1,6 @@
 // Warnings of training for data from which nothing can be learned.
 
-#include <sstream>
-#include <string>
-
 #include "tests/examples/programs.h"
-#include "tests/support/catch.h"
-
-namespace warnings_run_test {
-
-namespace {
 
 /// The lines that begin with "warning: ".
 std::string warnings(const Result& result) {
@@ -17,7 +9,7 @@ std::string warnings(const Result& result) {
   std::string all;
   std::istringstream in(result.err);
   for (std::string line; std::getline(in, line);)
-    if (line.rfind("warning: ", 0) == 0) all += line + '\n';
+    if (line.starts_with("warning: ")) all += line + '\n';
   return all;
 }
 
@@ -25,8 +17,6 @@ std::string warnings(const Result& result) {
 const std::string kMakeOdd =
     "sed 's/the/qa/g; s/cat/qb/g; s/sleeps/qc/g; s/rises/qd/g; s/good/qe/g; s/film/qf/g' data "
     "> odd; ";
-
-}  // namespace
 
 TEST_CASE("Warnings: a line for dev or test data that are the training data, none for others") {
   on_desks("", [](const AnyProgram& each, const Desk& desk) {
@@ -56,22 +46,6 @@ TEST_CASE("Warnings: parts of a split that hold nothing") {
   });
 }
 
-TEST_CASE("Warnings: nothing to tell apart") {
-  const auto warned = [](std::size_t program, const std::string& data, const std::string& what,
-                         const std::string& options = "") {
-    const Desk desk(all_programs()[program]);
-    desk.write("data", data);
-    CHECK(warnings(desk.sh("train --model model " + options)) ==
-          "warning: data has no " + what + ": there is nothing to tell apart\n");
-  };
-  warned(0, "the|DET cat|DET\n", "tag but 'DET'");
-  warned(2, "(3 (3 good) (3 film))\n", "label but 'd'", "--labels a,b,c,d");
-  warned(3, "1\tcats\t_\tX\t_\t_\t2\tnsubj\t_\t_\n2\tsleep\t_\tX\t_\t_\t0\troot\t_\t_\n\n",
-         "tag but 'X'");
-  warned(3, "1\tcats\t_\tX\t_\t_\t2\tdep\t_\t_\n2\tsleep\t_\tY\t_\t_\t0\tdep\t_\t_\n\n",
-         "label but 'dep'");
-}
-
 TEST_CASE("Warnings: a list of words, each of which comes once") {
   std::string words;
   for (char c = 'a'; c <= 'z'; ++c) words += std::string(3, c) + '\n';
@@ -83,5 +57,3 @@ TEST_CASE("Warnings: a list of words, each of which comes once") {
   CHECK(warnings(desk.sh("train --model other --min-count 1")).empty());
   CHECK(warnings(desk.sh("train --model char --level char")).empty());
 }
-
-}  // namespace warnings_run_test
