@@ -14,38 +14,40 @@ unsigned batch_of(const std::vector<Dim>& dims) {
 
 /// Scores and their softmax one by one.
 Array naive_attention(const Arrays& x, const AttentionSettings& s) {
-  const unsigned key_heads = s.key_heads == 0 ? s.heads : s.key_heads;
+  const unsigned key_heads = s.key_heads == 0 ? s.heads : s.key_heads, group = s.heads / key_heads;
   const unsigned size = x[0].dim.rows() / s.heads, value_size = x[2].dim.rows() / key_heads;
   const unsigned queries = x[0].dim.cols(), keys = x[1].dim.cols();
   const double scale = s.scale != 0 ? s.scale : 1 / std::sqrt(std::max(1.0, 1.0 * size));
   std::vector<Dim> dims;
   for (const Array& a : x) dims.push_back(a.dim);
-  return fill(Dim({value_size * s.heads, queries}, batch_of(dims)), [&](const Place& p) {
-    const unsigned head = p[0] / value_size, i = p[1], e = p[kMaxTensorDim];
-    const unsigned key_head = head / (s.heads / key_heads);
-    std::vector<double> scores;
-    double most = -std::numeric_limits<double>::infinity();
-    for (unsigned j = 0; j < (s.key_lengths.empty() ? keys : s.key_lengths[e]); ++j) {
-      const int off = static_cast<int>(j + queries) - static_cast<int>(i + keys);
-      if (s.causal && off > 0) break;
-      double score = 0;
-      for (unsigned r = 0; r < size; ++r)
-        score += x[0].at(head * size + r, i, e) * x[1].at(key_head * size + r, j, e);
-      score *= scale;
-      if (x.size() > 3) {
-        const int reach = static_cast<int>(x[3].dim.rows() / 2);
-        score += x[3].at(static_cast<unsigned>(std::clamp(off, -reach, reach) + reach), head, e);
-      }
-      scores.push_back(score);
-      most = std::max(most, score);
+  const unsigned batch = batch_of(dims);
+  const Array scores = fill(Dim({keys, queries, s.heads}, batch), [&](const Place& p) {
+    const unsigned j = p[0], i = p[1], head = p[2], e = p[kBatch];
+    const int off = static_cast<int>(j + queries) - static_cast<int>(i + keys);
+    const bool is_seen = s.key_lengths.empty() || j < s.key_lengths[e];
+    if (!is_seen || (s.causal && off > 0)) return -kInfinity;
+    double score = 0;
+    for (unsigned r = 0; r < size; ++r)
+      score += x[0].at(head * size + r, i, e) * x[1].at(head / group * size + r, j, e);
+    score *= scale;
+    if (x.size() > 3) {
+      const int reach = static_cast<int>(x[3].dim.rows() / 2);
+      score += x[3].at(static_cast<unsigned>(std::clamp(off, -reach, reach) + reach), head, e);
     }
-    double sum = 0, y = 0;
-    for (unsigned j = 0; j < scores.size(); ++j) {
-      const double weight = std::exp(scores[j] - most);
+    return score;
+  });
+  return fill(Dim({value_size * s.heads, queries}, batch), [&](const Place& p) {
+    const unsigned head = p[0] / value_size, row = head / group * value_size + p[0] % value_size;
+    Place at = {0, p[1], head, 0, 0, 0, 0, p[kBatch]};
+    double most = -kInfinity, sum = 0, y = 0;
+    for (at[0] = 0; at[0] < keys; ++at[0]) most = std::max(most, scores.at(at));
+    if (most == -kInfinity) return 0.0;
+    for (at[0] = 0; at[0] < keys; ++at[0]) {
+      const double weight = std::exp(scores.at(at) - most);
       sum += weight;
-      y += weight * x[2].at(key_head * value_size + p[0] % value_size, j, e);
+      y += weight * x[2].at(row, at[0], p[kBatch]);
     }
-    return scores.empty() ? 0 : y / sum;
+    return y / sum;
   });
 }
 
@@ -132,5 +134,32 @@ std::vector<OpCase> attention_cases() {
 }
 
 DYNET_OP_TESTS("attention", attention_cases())
+
+TEST_CASE("attention: queries and keys at the borders of blocks, and over several") {
+  struct Shape {
+    unsigned queries, keys, size, value_size;
+  };
+  for (const Shape& s : {Shape{1, 1, 1, 1}, Shape{3, 5, 4, 2}, Shape{31, 33, 8, 3},
+                         Shape{32, 32, 3, 8}, Shape{33, 127, 5, 5}, Shape{5, 128, 4, 4},
+                         Shape{40, 129, 2, 9}, Shape{70, 300, 16, 7}, Shape{65, 64, 1, 1}})
+    for (const unsigned heads : {1u, 4u})
+      for (const unsigned key_heads : {1u, 2u, 4u})
+        for (const unsigned kind : {0u, 1u, 2u, 3u}) {
+          if (key_heads > heads) continue;
+          AttentionSettings settings{.heads = heads, .key_heads = key_heads};
+          settings.causal = kind >= 2;
+          if (kind == 3) settings.scale = 0.75;
+          if (kind == 1) settings.key_lengths = {(s.keys + 1) / 2};
+          std::vector<Dim> dims = {{s.size * heads, s.queries},
+                                   {s.size * key_heads, s.keys},
+                                   {s.value_size * key_heads, s.keys}};
+          const bool biased = kind % 2 == 1;
+          if (biased) dims.push_back({2 * (s.keys / 3) + 1, heads});
+          check_large(attends(
+                          "attention " + std::to_string(kind),
+                          [=](unsigned, unsigned, unsigned) { return settings; }, biased),
+                      dims);
+        }
+}
 
 }  // namespace dynet::test

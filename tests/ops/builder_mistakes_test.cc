@@ -1,9 +1,6 @@
-#include <iostream>
-
-#include "tests/ops/cases.h"
 #include "tests/ops/mistakes.h"
 
-// Mistakes with the builders and trainers that are made of operations, and a count of all mistakes.
+// Mistakes with the builders and trainers that are made of operations.
 
 namespace dynet::test {
 namespace {
@@ -180,23 +177,8 @@ TEST_CASE("mistakes with builders and trainers throw at their line and harm noth
   Builders builders;
   for (const std::vector<Mistake>& all :
        {builders.sequence_mistakes(), builders.tree_mistakes(), builders.trainer_mistakes()}) {
-    CHECK(all.size() >= 11);
     check_mistakes(builders, all);
   }
-}
-
-TEST_CASE("mistakes: there are at least 400, all of which tests make") {
-  Builders b;
-  std::size_t told = 0, shapes = 0;
-  for (const std::vector<Mistake>& all :
-       {b.shape_mistakes(), b.value_mistakes(), b.reduction_mistakes(), b.selection_mistakes(),
-        b.window_mistakes(), b.algebra_mistakes(), b.sequence_mistakes(), b.tree_mistakes(),
-        b.trainer_mistakes()})
-    told += all.size();
-  for (const OpCase& c : all_cases()) shapes += c.bad.size();
-  std::cout << told << " mistakes with their whole message, " << shapes
-            << " wrong shapes of operands\n";
-  CHECK(told + shapes >= 400);
 }
 
 #undef REFUSED

@@ -1,5 +1,5 @@
-// Linear chains against all their sequences, one by one, and against themselves in other company.
-#include "tests/ops/segments.h"
+// Linear chains and semi-Markov chains of any size, with scores of any size.
+#include "tests/ops/sequences.h"
 
 namespace crf_sequences_test {
 
@@ -8,39 +8,38 @@ using namespace dynet::test;
 
 namespace {
 
-/// Scores of a chain, of which some may be forbidden.
-SegmentScores some_chain(unsigned tags, unsigned length, std::uint64_t key, bool forbids = false) {
-  return some_segments(tags, 1, length, key, forbids);
+SegmentScores some_segments(unsigned labels, unsigned longest, unsigned length, std::uint64_t key) {
+  const RandomStream random(key);
+  std::uint64_t draws = 0;
+  const auto fill = [&](std::size_t n) { return some_scores(n, random, draws); };
+  return {labels,
+          longest,
+          length,
+          fill(std::size_t{labels} * longest * length),
+          fill(std::size_t{labels} * labels),
+          fill(labels),
+          fill(labels)};
+}
+/// The scores of a chain: segments of one word.
+SegmentScores some_chain(unsigned tags, unsigned length, std::uint64_t key) {
+  return some_segments(tags, 1, length, key);
 }
 
-std::vector<unsigned> tags_of(const std::vector<Segment>& words) {
-  std::vector<unsigned> tags;
-  for (const Segment& word : words) tags.push_back(word.label);
-  return tags;
-}
+/// The operands of the operations, and their results for a linear chain.
+struct Scores {
+  Expression x, a, s, p;
 
-struct Scores : SegmentOperands {
-  using SegmentOperands::SegmentOperands;
-
+  Scores(ComputationGraph& g, const SegmentScores& c)
+      : x(input(g, Dim({c.labels * c.longest, c.length}), c.scores)),
+        a(input(g, Dim({c.labels, c.labels}), c.transitions)),
+        s(input(g, Dim({c.labels}), c.start)),
+        p(input(g, Dim({c.labels}), c.stop)) {}
   Expression log_z() const { return crf_log_partition(x, a, s, p); }
-  Expression log_prob(const std::vector<unsigned>& y) const { return crf_log_prob(x, a, s, p, y); }
   Expression marginals() const { return crf_marginals(x, a, s, p); }
   Expression entropy() const { return crf_entropy(x, a, s, p); }
 };
 
 }  // namespace
-
-TEST_CASE("crf: all sequences, one by one, in double") {
-  unsigned chains = 0;
-  for (unsigned k = 1; k <= 3; ++k)
-    for (unsigned n = 0; n <= 6; ++n)
-      for (const bool forbids : {false, true}) {
-        INFO(k << " tags, " << n << " words, " << forbids);
-        check_all_ways<Scores>(
-            some_chain(k, n, chains++, forbids),
-            [](const Scores& x, const std::vector<Segment>& y) { return x.log_prob(tags_of(y)); });
-      }
-}
 
 TEST_CASE("crf: with scores of zero the partition function counts sequences") {
   for (const unsigned k : {1u, 2u, 7u, 100u, 512u, 513u, 600u})
@@ -52,61 +51,6 @@ TEST_CASE("crf: with scores of zero the partition function counts sequences") {
           crf_log_partition(zeros(g, {k, n}), zeros(g, {k, k}), zeros(g, {k}), zeros(g, {k}));
       CHECK(as_scalar(z.value()) == Approx(n * std::log(k)).epsilon(1e-5));
     }
-}
-
-TEST_CASE("crf: the gradient of the log-partition is the marginals, which add up to one") {
-  const SegmentScores c = some_chain(5, 9, 3);
-  auto [model, e, g, emissions] = Variable({5, 9}, c.scores);
-  Scores x(g, c);
-  x.x = emissions;
-  const std::vector<float> p = check_marginals(e, x.log_z(), x.marginals());
-  for (unsigned t = 0; t < 9; ++t)
-    CHECK(std::accumulate(p.begin() + t * 5, p.begin() + (t + 1) * 5, 0.0) ==
-          Approx(1).epsilon(1e-6));
-}
-
-TEST_CASE("crf: a constant added to all scores of a word changes log Z alone") {
-  SegmentScores c = some_chain(4, 6, 8);
-  ComputationGraph g;
-  const Scores before(g, c);
-  for (unsigned j = 0; j < 4; ++j) c.scores[3 * 4 + j] += 2.5f;
-  const Scores after(g, c);
-  check_added(before.log_z(), after.log_z(), before.marginals(), after.marginals());
-}
-
-TEST_CASE("crf: log-probabilities are never above zero, however sure the scores are") {
-  for (std::uint64_t key = 0; key < 200; ++key) {
-    SegmentScores c = some_chain(3, 12, key);
-    const std::vector<unsigned> y(12, static_cast<unsigned>(key % 3));
-    for (unsigned t = 0; t < 12; ++t) c.scores[t * 3 + y[t]] += 20.0f * static_cast<float>(key % 7);
-    ComputationGraph g;
-    const Scores x(g, c);
-    CHECK(as_scalar(x.log_prob(y).value()) <= 0);
-    CHECK(as_scalar(x.log_prob(std::vector<unsigned>(12, kAnyTag)).value()) == 0);
-  }
-}
-
-TEST_CASE("crf: sentences of all lengths are one batch, and the same bits alone") {
-  const auto [tag_count, longest] = GENERATE(std::pair(6u, 24u), std::pair(130u, 90u));
-  CAPTURE(tag_count);
-  ParameterCollection model;
-  const SegmentParameters shared(model, tag_count);
-  Sentences all{.shared = {shared.a, shared.s, shared.p}, .batches = 4 + 2 * 24 + 10};
-  std::vector<std::vector<unsigned>> tags;
-  for (unsigned n = 0; n < 24; ++n) {
-    const unsigned length = n * 5 % longest + (n == 0 ? 0 : 1);
-    all.own.emplace_back();
-    if (length > 0) all.own.back() = {model.add_parameters({tag_count, length})};
-    tags.emplace_back(length);
-    for (unsigned t = 0; t < length; ++t)
-      tags.back()[t] = n % 2 && t % 3 ? kAnyTag : (t + n) % tag_count;
-  }
-  all.build = [&, k = tag_count](ComputationGraph& g, unsigned n) {
-    const Expression e = all.own[n].empty() ? zeros(g, {k, 0}) : parameter(g, all.own[n][0]);
-    const Scores y(e, shared);
-    return std::vector{y.log_z(), y.log_prob(tags[n]), y.marginals(), y.entropy()};
-  };
-  check_alone_and_together(model, all);
 }
 
 TEST_CASE("crf: many tags, of which all but two are forbidden, are as those two") {
@@ -173,29 +117,55 @@ TEST_CASE("crf: the entropy of scores that are no numbers is none") {
   }
 }
 
-TEST_CASE("crf: gradients of many tags") {
-  for (const unsigned k : {17u, 130u, 512u, 513u}) {
-    INFO(k << " tags");
-    const SegmentScores c = some_chain(k, 4, k, k % 2 == 1);
-    ParameterCollection model;
+TEST_CASE("semi crf: with scores of zero the partition function counts ways to cut") {
+  for (const unsigned k : {1u, 2u, 7u, 40u})
+    for (const unsigned longest : {1u, 3u, 10u})
+      for (const unsigned n : {0u, 1u, 2u, 30u, 200u}) {
+        // f(t) = K (f(t-1) + ... + f(t-L)), the largest made one.
+        std::vector<double> f = {1};
+        double scale = 0;
+        for (unsigned t = 1; t <= n; ++t) {
+          double sum = 0;
+          for (unsigned l = 1; l <= longest && l <= t; ++l) sum += f[t - l];
+          f.push_back(k * sum);
+          scale += std::log(f.back());
+          const double largest = f.back();
+          for (double& v : f) v /= largest;
+        }
+        ComputationGraph g;
+        const Expression z = semi_crf_log_partition(zeros(g, {k * longest, n}), zeros(g, {k, k}),
+                                                    zeros(g, {k}), zeros(g, {k}));
+        CHECK(as_scalar(z.value()) == Approx(scale).epsilon(1e-5));
+      }
+}
+
+TEST_CASE("semi crf: segments of one word are a linear chain") {
+  const SegmentScores c = some_segments(4, 1, 9, 5);
+  ComputationGraph g;
+  const Scores x(g, c);
+  CHECK(as_scalar(x.log_z().value()) ==
+        Approx(as_scalar(semi_crf_log_partition(x.x, x.a, x.s, x.p).value())).epsilon(1e-6));
+  CHECK(as_scalar(x.entropy().value()) ==
+        Approx(as_scalar(semi_crf_entropy(x.x, x.a, x.s, x.p).value())).epsilon(1e-5));
+  check_equal(x.marginals(), semi_crf_marginals(x.x, x.a, x.s, x.p), 1e-5);
+}
+
+TEST_CASE("semi crf: each word is in one segment, however large the transitions are") {
+  constexpr unsigned kLabels = 3, kLongest = 2, kWords = 6;
+  for (const float all : {0.0f, 1e4f, -1e6f, 1e8f, -1e30f}) {
+    INFO(all);
+    SegmentScores c = some_segments(kLabels, kLongest, kWords, 7);
+    std::fill(c.transitions.begin(), c.transitions.end(), all);
     ComputationGraph g;
-    const auto add = [&](const Dim& d, const std::vector<float>& values) {
-      Parameter p = model.add_parameters(d);
-      std::vector<float> finite = values;  // what is forbidden has no slope to be measured
-      for (float& v : finite) v = v == kForbidden ? -12.0f : v;
-      p.set_value(finite);
-      return parameter(g, p);
-    };
-    Scores x(g, c);
-    x.x = add({k, 4}, c.scores);
-    x.a = add({k, k}, c.transitions);
-    x.s = add({k}, c.start);
-    x.p = add({k}, c.stop);
-    const Expression loss = x.entropy() + squared_norm(x.marginals()) -
-                            x.log_prob({1, kAnyTag, 0, 2}) - x.log_prob({1, 1, 0, 2});
-    const GradientReport report = check_gradients(loss, {.max_elements = k > 200 ? 1u : 20u});
-    INFO(report);
-    CHECK(report.ok(k > 200 ? 1e-5 : 1e-6));
+    const Scores x(g, c);
+    const std::vector<float> m = as_vector(semi_crf_marginals(x.x, x.a, x.s, x.p).value());
+    std::vector<double> covered(kWords);
+    for (unsigned t = 0; t < kWords; ++t)
+      for (unsigned l = 1; l <= std::min(kLongest, t + 1); ++l)
+        for (unsigned j = 0; j < kLabels; ++j)
+          for (unsigned word = t + 1 - l; word <= t; ++word)
+            covered[word] += static_cast<double>(m[(t * kLongest + l - 1) * kLabels + j]);
+    for (const double sum : covered) CHECK(sum == Approx(1).epsilon(1e-5));
   }
 }
 

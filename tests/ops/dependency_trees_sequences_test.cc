@@ -1,4 +1,4 @@
-// Dependency trees against all of them, one by one, and against themselves in other company.
+// Dependency trees of any size, with scores of any size.
 #include "tests/ops/sequences.h"
 #include "tests/support/all_trees.h"
 
@@ -8,8 +8,6 @@ using namespace dynet;
 using namespace dynet::test;
 
 namespace {
-
-constexpr DependencyRules kRules[] = {{true, true}, {true, false}, {false, true}, {false, false}};
 
 std::vector<float> some_arcs(unsigned words, std::uint64_t key, double forbids = 0) {
   const RandomStream random(key);
@@ -31,35 +29,6 @@ double score(const std::vector<float>& arcs, const std::vector<unsigned>& heads)
 Dim arcs_of(unsigned words) { return Dim({words + 1, words + 1}); }
 
 }  // namespace
-
-TEST_CASE("dependency trees: all trees, one by one, in double") {
-  std::uint64_t draws = 0;
-  for (unsigned n = 0; n <= 6; ++n)
-    for (const DependencyRules rules : kRules)
-      for (const double forbids : {0.0, 0.3, 0.7}) {
-        if (n == 6 && forbids > 0.5) continue;
-        const std::vector<float> arcs = some_arcs(n, draws++, forbids);
-        INFO(n << " words, " << rules.projective << rules.single_root << ", " << forbids);
-        const auto all = all_trees(n, rules);
-        const auto score_of = [&](const std::vector<unsigned>& y) { return score(arcs, y); };
-        const Listed sums(all, arcs.size(), score_of, [&](const std::vector<unsigned>& y) {
-          std::vector<std::size_t> places;
-          for (unsigned d = 1; d <= n; ++d) places.push_back(d * (n + 1) + y[d - 1]);
-          return places;
-        });
-        ComputationGraph g;
-        const Expression x = input(g, arcs_of(n), arcs);
-        const Expression log_z = dependency_log_partition(x, rules);
-        const Expression m = dependency_marginals(x, rules), h = dependency_entropy(x, rules);
-        std::vector<Expression> each;
-        std::vector<double> scores;
-        for (std::size_t k = 0; k < all.size(); k += n == 6 ? 50 : 1) {
-          each.push_back(dependency_log_prob(x, all[k], rules));
-          scores.push_back(score_of(all[k]));
-        }
-        sums.check(g, log_z, m, h, each, scores);
-      }
-}
 
 TEST_CASE("dependency trees: with scores of zero the partition function counts trees") {
   for (unsigned n = 1; n <= 60; n += n < 8 ? 1 : 13)
@@ -84,45 +53,6 @@ TEST_CASE("dependency trees: with scores of zero the partition function counts t
       CHECK(*value(z) == Approx(log_trees).epsilon(1e-12).margin(1e-12));
       CHECK(*value(h) == Approx(log_trees).epsilon(1e-11).margin(1e-11));
     }
-}
-
-TEST_CASE(
-    "dependency trees: the gradient of the log-partition is the marginals, with the sum one") {
-  for (const DependencyRules rules : kRules)
-    for (const unsigned n : {1u, 9u, 40u}) {
-      INFO(n << " words, " << rules.projective << rules.single_root);
-      std::vector<float> arcs = some_arcs(n, 3);
-      for (unsigned k = 0; k <= n; ++k) arcs[k] = arcs[k * (n + 2)] = 1e30f;  // never read
-      auto [model, a, g, x] = Variable(arcs_of(n), arcs);
-      const std::vector<float> p =
-          check_marginals(a, dependency_log_partition(x, rules), dependency_marginals(x, rules));
-      for (unsigned d = 1; d <= n; ++d)
-        CHECK(std::accumulate(p.begin() + d * (n + 1), p.begin() + (d + 1) * (n + 1), 0.0) ==
-              Approx(1).epsilon(1e-5));
-      if (rules.single_root) {
-        double roots = 0;
-        for (unsigned d = 1; d <= n; ++d) roots += static_cast<double>(p[d * (n + 1)]);
-        CHECK(roots == Approx(1).epsilon(1e-5));
-      }
-      const std::vector<float> slope = as_vector(*a.gradients());
-      for (unsigned k = 0; k <= n; ++k) {
-        CHECK(slope[k] == 0);
-        CHECK(slope[k * (n + 2)] == 0);
-      }
-    }
-}
-
-TEST_CASE(
-    "dependency trees: what is added to all scores of a word adds up, and changes nothing else") {
-  for (const DependencyRules rules : kRules) {
-    std::vector<float> arcs = some_arcs(6, 8);
-    ComputationGraph g;
-    const Expression before = input(g, arcs_of(6), arcs);
-    for (unsigned h = 0; h <= 6; ++h) arcs[3 * 7 + h] += 2.5f;
-    const Expression after = input(g, arcs_of(6), arcs);
-    check_added(dependency_log_partition(before, rules), dependency_log_partition(after, rules),
-                dependency_marginals(before, rules), dependency_marginals(after, rules));
-  }
 }
 
 TEST_CASE("dependency trees: only what is a tree by the rules has a probability") {
@@ -156,29 +86,6 @@ TEST_CASE("dependency trees: only what is a tree by the rules has a probability"
   CHECK_THROWS_AS(dependency_log_prob(x, std::vector<unsigned>{0, 1, 2, 5}), IndexError);
   CHECK_THROWS_WITH(dependency_log_partition(zeros(g, {3, 4})),
                     Catch::Contains("the arcs of n words must be {n+1,n+1}, got {3,4}"));
-}
-
-TEST_CASE("dependency trees: log-probabilities are never above zero, however sure the scores are") {
-  for (std::uint64_t key = 0; key < 60; ++key)
-    for (const DependencyRules rules : kRules) {
-      std::vector<float> arcs = some_arcs(12, key);
-      std::vector<unsigned> heads;
-      for (unsigned d = 1; d <= 12; ++d) {
-        heads.push_back(d - 1);
-        arcs[d * 13 + d - 1] += 20.0f * static_cast<float>(key % 7);
-      }
-      ComputationGraph g;
-      const Expression x = input(g, arcs_of(12), arcs);
-      CHECK(as_scalar(dependency_log_prob(x, heads, rules).value()) <= 0);
-      // No other tree: both sums are the same, but for the order of their terms.
-      for (unsigned d = 1; d <= 12; ++d)
-        for (unsigned h = 0; h <= 12; ++h)
-          if (h + 1 != d) arcs[d * 13 + h] = kForbidden;
-      const Expression alone = input(g, arcs_of(12), arcs);
-      const float log_p = as_scalar(dependency_log_prob(alone, heads, rules).value());
-      CHECK(log_p <= 0);
-      CHECK(log_p == Approx(0).margin(1e-5));
-    }
 }
 
 TEST_CASE("dependency trees: words that can hang from few others") {
@@ -330,44 +237,6 @@ TEST_CASE("dependency trees: gradients of long sentences, and of scores far apar
       INFO(report);
       CHECK(report.ok(5e-5));  // differences of the loss are no better
     }
-}
-
-TEST_CASE("dependency trees: sentences of all lengths are one batch, and the same bits alone") {
-  constexpr unsigned kSentences = 20;
-  for (const DependencyRules rules : kRules) {
-    ParameterCollection model;
-    Sentences all{.batches = 4 + 2 * kSentences + 10};
-    std::vector<std::vector<unsigned>> heads;
-    for (unsigned n = 0; n < kSentences; ++n) {
-      const unsigned words = n * 7 % 23;
-      all.own.push_back({model.add_parameters(arcs_of(words), ParameterInitNormal())});
-      heads.emplace_back(words);
-      std::iota(heads.back().begin(), heads.back().end(), 0u);
-    }
-    all.build = [&](ComputationGraph& g, unsigned n) {
-      const Expression x = parameter(g, all.own[n][0]);
-      return std::vector{dependency_log_partition(x, rules),
-                         dependency_log_prob(x, heads[n], rules), dependency_marginals(x, rules),
-                         dependency_entropy(x, rules)};
-    };
-    check_alone_and_together(model, all);
-  }
-}
-
-TEST_CASE("dependency trees: nodes with other rules are another batch") {
-  ComputationGraph g;
-  const Expression x = input(g, arcs_of(5), some_arcs(5, 1));
-  std::vector<float> alone;
-  for (const DependencyRules rules : kRules) {
-    ComputationGraph own;
-    alone.push_back(as_scalar(
-        dependency_log_partition(input(own, arcs_of(5), some_arcs(5, 1)), rules).value()));
-  }
-  std::vector<Expression> all;
-  for (const DependencyRules rules : kRules) all.push_back(dependency_log_partition(x, rules));
-  CHECK(as_vector(concatenate(all).value()) == alone);
-  CHECK(alone[0] < alone[1]);
-  CHECK(alone[2] < alone[3]);
 }
 
 }  // namespace dependency_trees_sequences_test

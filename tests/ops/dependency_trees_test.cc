@@ -1,4 +1,5 @@
 #include "tests/ops/cases.h"
+#include "tests/ops/naive_structures.h"
 #include "tests/support/all_trees.h"
 
 namespace dynet::test {
@@ -11,40 +12,25 @@ const std::vector<std::vector<unsigned>>& trees_of(unsigned n, DependencyRules r
   return known[key];
 }
 
-/// All trees of a batch element, with their probabilities.
-struct NaiveDependencyTrees {
-  const Array& arcs;
-  unsigned element, words = arcs.dim.rows() - 1;
-  const std::vector<std::vector<unsigned>>& trees;
-  double log_z = -kInfinity;
-  std::vector<double> p;
+double score_of(const Arrays& x, unsigned element, std::span<const unsigned> heads) {
+  double sum = 0;
+  for (unsigned d = 1; d <= heads.size(); ++d) sum += x[0].at(heads[d - 1], d, element);
+  return sum;
+}
 
-  NaiveDependencyTrees(const Arrays& x, unsigned e, DependencyRules rules)
-      : arcs(x[0]), element(e), trees(trees_of(arcs.dim.rows() - 1, rules)) {
-    double most = -kInfinity, sum = 0;
-    for (const auto& y : trees) most = std::max(most, score(y));
-    for (const auto& y : trees) p.push_back(most == -kInfinity ? 0 : std::exp(score(y) - most));
-    for (const double e_score : p) sum += e_score;
-    for (double& e_score : p) e_score /= sum == 0 ? 1 : sum;
-    if (most > -kInfinity) log_z = most + std::log(sum);
-  }
-  double score(const std::vector<unsigned>& heads) const {
-    double sum = 0;
-    for (unsigned d = 1; d <= words; ++d) sum += arcs.at(heads[d - 1], d, element);
-    return sum;
-  }
-  double marginal(unsigned h, unsigned d) const {
-    double sum = 0;
-    for (std::size_t k = 0; k < trees.size() && d > 0; ++k)
-      if (trees[k][d - 1] == h) sum += p[k];
-    return sum;
-  }
-  double entropy() const {
-    double sum = 0;
-    for (const double x : p) sum -= x > 0 ? x * std::log(x) : 0;
-    return sum;
-  }
-};
+Lister listed(DependencyRules rules) {
+  return [rules](const Arrays& x, unsigned element) {
+    const unsigned nodes = x[0].dim.rows();
+    Listed all(x[0].dim.batch_size());
+    for (const std::vector<unsigned>& heads : trees_of(nodes - 1, rules)) {
+      std::vector<std::size_t> places;
+      for (unsigned d = 1; d < nodes; ++d) places.push_back(std::size_t{d} * nodes + heads[d - 1]);
+      all.add(score_of(x, element, heads), places);
+    }
+    all.end();
+    return all;
+  };
+}
 
 std::vector<unsigned> some_heads(const Dim& arcs, unsigned variant, DependencyRules rules) {
   std::vector<unsigned> heads;
@@ -61,8 +47,6 @@ std::vector<unsigned> some_heads(const Dim& arcs, unsigned variant, DependencyRu
   return heads;
 }
 
-constexpr DependencyRules kRules[] = {{true, true}, {true, false}, {false, true}, {false, false}};
-
 }  // namespace
 
 std::vector<OpCase> dependency_tree_cases() {
@@ -70,7 +54,7 @@ std::vector<OpCase> dependency_tree_cases() {
   for (const DependencyRules rules : kRules) {
     const auto add = [&](const std::string& op,
                          const std::function<Expression(const Operand&)>& build,
-                         const std::function<Array(const Arrays&)>& reference) {
+                         const Reference& reference) {
       OpCase c;
       c.name = op + (rules.projective ? ", projective" : ", any") +
                (rules.single_root ? ", one root" : ", roots");
@@ -89,17 +73,10 @@ std::vector<OpCase> dependency_tree_cases() {
       c.bad = bad_shapes("{2,3} | {3} | {0,0} | {2,2,2}");
       all.push_back(c);
     };
-    const auto numbers = [rules](const std::function<double(const NaiveDependencyTrees&)>& f) {
-      return [rules, f](const Arrays& x) {
-        return fill(Dim({1}, x[0].dim.bd), [&](const Place& p) {
-          return f(NaiveDependencyTrees(x, p[kMaxTensorDim], rules));
-        });
-      };
-    };
     add(
         "dependency_log_partition",
         [rules](const Operand& x) { return dependency_log_partition(x[0], rules); },
-        numbers([](const NaiveDependencyTrees& t) { return t.log_z; }));
+        log_partitions(listed(rules)));
     add(
         "dependency_log_prob",
         [rules](const Operand& x) {
@@ -108,28 +85,19 @@ std::vector<OpCase> dependency_tree_cases() {
               x[0], d.rows() == 0 ? std::vector<unsigned>() : some_heads(d, x.variant, rules),
               rules);
         },
-        [rules](const Arrays& x) {
+        of_elements([rules](const Arrays& x, unsigned e) {
           const std::vector<unsigned> heads = some_heads(x[0].dim, x.variant, rules);
-          const auto n = static_cast<std::ptrdiff_t>(x[0].dim.rows() - 1);
-          return fill(Dim({1}, x[0].dim.bd), [&](const Place& p) {
-            const NaiveDependencyTrees t(x, p[kMaxTensorDim], rules);
-            const auto first = heads.begin() + n * static_cast<std::ptrdiff_t>(t.element);
-            const double score = t.score(std::vector<unsigned>(first, first + n));
-            return score == -kInfinity ? score : score - t.log_z;
-          });
-        });
+          const std::size_t n = x[0].dim.rows() - 1;
+          const double score = score_of(x, e, std::span(heads).subspan(n * e, n));
+          return listed(rules)(x, e).log_prob(score);
+        }));
     add(
         "dependency_marginals",
         [rules](const Operand& x) { return dependency_marginals(x[0], rules); },
-        [rules](const Arrays& x) {
-          std::vector<NaiveDependencyTrees> trees;
-          for (unsigned e = 0; e < x[0].dim.bd; ++e) trees.emplace_back(x, e, rules);
-          return fill(x[0].dim,
-                      [&](const Place& p) { return trees[p[kMaxTensorDim]].marginal(p[0], p[1]); });
-        });
+        marginals(listed(rules)));
     add(
         "dependency_entropy", [rules](const Operand& x) { return dependency_entropy(x[0], rules); },
-        numbers([](const NaiveDependencyTrees& t) { return t.entropy(); }));
+        entropies(listed(rules)));
   }
   return all;
 }

@@ -61,11 +61,16 @@ std::vector<Case> sums_of_exponentials() {
   for (const auto& [name, build] : distributions) {
     all.push_back({name, build, {kInf, 0, 1}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN}});
     all.push_back({name, build, {0, kInf, kInf}, {kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN}});
+    const float none = name == std::string("log_softmax") ? -kInf : 0;
+    all.push_back({name, build, {-kInf, -kInf, -kInf}, {none, none, none}, {0, 0, 0}});
   }
+  const auto some = OF_X(log_softmax(x, {1u}));
+  all.push_back({"log_softmax of some", some, {0, -kInf, 0}, {-kInf, -kInf, -kInf}, {0, 0, 0}});
   const auto class_loss = OF_X(pickneglogsoftmax(x, 0u));
   const auto sparse_loss = OF_X(sparsemax_loss(x, std::vector<unsigned>{0}));
   all.push_back({"pickneglogsoftmax", class_loss, {kInf, 0, 1}, {kNaN}, {kNaN, kNaN, kNaN}});
   all.push_back({"pickneglogsoftmax", class_loss, {-kInf, 0, 0}, {kInf}, {0, 0.5f, 0.5f}});
+  all.push_back({"pickneglogsoftmax", class_loss, {-kInf, -kInf, -kInf}, {kInf}, {0, 0, 0}});
   all.push_back({"sparsemax_loss", sparse_loss, {kInf, 0, 1}, {kNaN}, {kNaN, kNaN, kNaN}});
   all.push_back({"sparsemax_loss", sparse_loss, {-kInf, 0, 0}, {kInf}, {0, 0.5f, 0.5f}});
   return all;
@@ -173,6 +178,30 @@ void check_infinities(const std::function<void(ComputationGraph&)>& prepare) {
 }
 
 }  // namespace dynet::test
+
+TEST_CASE("infinities: a NaN among the operands shows") {
+  using namespace dynet;
+  using namespace dynet::test::infinities_test;
+  const auto check = [](const char* name, const std::function<Expression(E)>& build) {
+    for (const unsigned place : {0u, 1u, 2u}) {
+      INFO(name << ", place " << place);
+      ComputationGraph g;
+      Floats x = {1, 3, 2};
+      x[place] = kNaN;
+      const Floats y = values(build(input(g, {3}, x)));
+      CHECK(std::any_of(y.begin(), y.end(), [](float v) { return std::isnan(v); }));
+    }
+  };
+  for (const Case& c : sums_of_exponentials())
+    if (c.name != std::string("log_softmax of some")) check(c.name, c.build);
+  for (const Pair& p : reductions()) check(p.name, p.build);
+  check("min", OF_X(min({pick(x, 0u), pick(x, 1u), pick(x, 2u)})));
+  check("hinge_dim", OF_X(hinge_dim(x, {2})));
+  check("poisson_loss", OF_X(sum_batches(poisson_loss(reshape(x, Dim({1}, 3)), 2u))));
+  check("pairwise_rank_loss", OF_X(pairwise_rank_loss(x, x)));
+  check("l1_distance of equal operands", OF_X(l1_distance(x, x)));
+  check("huber_distance of equal operands", OF_X(huber_distance(x, x)));
+}
 
 TEST_CASE("infinities: reductions and softmaxes handle infinite operands") {
   dynet::test::check_infinities([](dynet::ComputationGraph&) {});

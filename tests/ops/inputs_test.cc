@@ -72,17 +72,6 @@ std::vector<OpCase> input_cases() {
         return y;
       });
   add("input, sparse, of zeros", BUILT(input(*x.graph, d, List{}, {})), FILLED(d, 0.0));
-  const auto index = std::make_shared<unsigned>(2);
-  const auto indices = std::make_shared<List>(List{3, 0});
-  add("one_hot behind a pointer", BUILT(one_hot(*x.graph, 4, index.get())),
-      FILLED(Dim({4}), p[0] == *index));
-  add("one_hot behind a vector pointer", BUILT(one_hot(*x.graph, 4, indices.get())),
-      FILLED(Dim({4}, 2), p[0] == (*indices)[p[kBatch]]));
-  add("lookup behind a pointer", BUILT(lookup(*x.graph, model->table, index.get())),
-      ARRAY(rows_of(model->table, {*index})));
-  add("const_lookup behind a vector pointer",
-      BUILT(const_lookup(*x.graph, model->table, indices.get())),
-      ARRAY(rows_of(model->table, *indices)));
   add("zeroes", BUILT(zeroes(*x.graph, d)), FILLED(d, 0.0));
   add("one_hot", BUILT(one_hot(*x.graph, 4, x.variant % 4)),
       FILLED(Dim({4}), p[0] == x.variant % 4));
@@ -110,39 +99,6 @@ std::vector<OpCase> input_cases() {
 
 DYNET_OP_TESTS("inputs", input_cases())
 
-TEST_CASE("inputs: values behind pointers are read at every forward") {
-  ComputationGraph g;
-  Model m;
-  float number = 1;
-  std::vector<float> numbers = {1, 2};
-  unsigned row = 1;
-  std::vector<unsigned> rows = {0, 3};
-  const Expression a = input(g, &number), b = input(g, {2}, &numbers);
-  const Expression c = lookup(g, m.table, &row), d = lookup(g, m.table, &rows);
-  g.forward(d);
-  number = 5;
-  numbers = {7, 8};
-  row = 2;
-  rows = {4, 4};
-  CHECK(as_scalar(a.value()) == 1);
-  g.forward(d);
-  CHECK(as_scalar(a.value()) == 5);
-  CHECK(as_vector(b.value()) == std::vector<float>{7, 8});
-  CHECK(as_vector(c.value()) == as_vector(m.table.row(2)));
-  CHECK(as_vector(d.value().batch_elem(1)) == as_vector(m.table.row(4)));
-  row = 5;
-  CHECK_THROWS_AS(g.forward(d), IndexError);
-  row = 0;
-  rows = {1};
-  CHECK_THROWS_AS(g.forward(d), IndexError);
-  rows = {1, 2};
-  numbers = {1, 2, 3};
-  CHECK_THROWS_AS(g.forward(d), ArgumentError);
-  numbers = {1, 2};
-  g.forward(d);
-  CHECK(as_vector(c.value()) == as_vector(m.table.row(0)));
-}
-
 TEST_CASE("inputs: frozen parameters and constants get no gradient") {
   Model m;
   m.p.set_updated(false);
@@ -153,41 +109,6 @@ TEST_CASE("inputs: frozen parameters and constants get no gradient") {
   CHECK(as_vector(m.p.gradients()) == std::vector<float>(6, 0));
   CHECK(m.table.row_gradient(1) == std::vector<float>(4, 0));
   CHECK(m.table.row_gradient(2) == std::vector<float>(4, 1));
-}
-
-TEST_CASE("one_hot: indices behind pointers are read at every forward") {
-  ComputationGraph g;
-  unsigned index = 1;
-  List indices = {0, 2};
-  const Expression a = one_hot(g, 3, &index), b = one_hot(g, 3, &indices);
-  CHECK(as_vector(g.forward(a)) == std::vector<float>{0, 1, 0});
-  index = 2;
-  indices = {1, 1};
-  CHECK(as_vector(g.forward(a)) == std::vector<float>{0, 0, 1});
-  CHECK(as_vector(g.forward(b)) == std::vector<float>{0, 1, 0, 0, 1, 0});
-  index = 3;
-  CHECK_THROWS_AS(g.forward(a), IndexError);
-  index = 0;
-  indices = {1};
-  CHECK_THROWS_AS(g.forward(b), IndexError);
-}
-
-TEST_CASE("inputs: the one device that there is may be named") {
-  ComputationGraph g;
-  Device* const cpu = get_device_manager()->get_global_device("CPU");
-  const float number = 3;
-  const std::vector<float> numbers = {1, 2};
-  CHECK(as_scalar(input(g, 2.5f, cpu).value()) == 2.5f);
-  CHECK(as_scalar(input(g, &number, cpu).value()) == 3);
-  CHECK(as_vector(input(g, {2}, numbers, cpu).value()) == numbers);
-  CHECK(as_vector(input(g, {2}, &numbers, cpu).value()) == numbers);
-  CHECK(as_vector(input(g, {3}, List{1}, {5}, 0.5f, cpu).value()) ==
-        std::vector<float>{0.5f, 5, 0.5f});
-  CHECK(as_vector(one_hot(g, 2, 1, cpu).value()) == std::vector<float>{0, 1});
-  CHECK(as_vector(zeros(g, {1}, cpu).value()) == std::vector<float>{0});
-  CHECK(as_vector(zeroes(g, {1}, cpu).value()) == std::vector<float>{0});
-  CHECK(as_vector(ones(g, {1}, cpu).value()) == std::vector<float>{1});
-  CHECK(as_vector(constant(g, {1}, 4, cpu).value()) == std::vector<float>{4});
 }
 
 }  // namespace dynet::test

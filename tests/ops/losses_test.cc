@@ -6,15 +6,6 @@ namespace {
 using List = std::vector<unsigned>;
 using Lists = std::vector<List>;
 
-/// Keeps what a pointer form reads; nodes of many graphs may do so.
-template <class V>
-const V* keep(V v) {
-  static std::map<V, std::unique_ptr<const V>> kept;
-  auto& place = kept[v];
-  if (!place) place = std::make_unique<const V>(v);
-  return place.get();
-}
-
 OpCase distance(const std::string& name,
                 std::function<Expression(const Expression&, const Expression&)> op,
                 std::function<double(double)> f) {
@@ -201,9 +192,6 @@ std::vector<OpCase> loss_cases() {
   all.push_back(hinge_case("integer, margin 0.3",
                            OF_LIST(v.size() == 1 ? hinge(x, v[0], 0.3f) : hinge(x, v, 0.3f)),
                            static_cast<double>(0.3f)));
-  all.push_back(hinge_case("vector pointer", OF_LIST(hinge(x, keep(v))), 1));
-  all.push_back(
-      hinge_case("pointer", OF_LIST(v.size() == 1 ? hinge(x, keep(v[0])) : hinge(x, v)), 1));
 
   for (unsigned d : {0u, 1u}) {
     const std::string along = "along " + std::to_string(d);
@@ -211,76 +199,20 @@ std::vector<OpCase> loss_cases() {
         hinge_dim_case("one list, " + along, d, false, OF_LISTS(hinge_dim(x, v[0], d)), 1));
     all.push_back(hinge_dim_case("a list for each, " + along, d, true,
                                  OF_LISTS(hinge_dim(x, v, d, 0.3f)), static_cast<double>(0.3f)));
-    all.push_back(hinge_dim_case("pointer to one, " + along, d, false,
-                                 OF_LISTS(hinge_dim(x, keep(v[0]), d)), 1));
-    all.push_back(hinge_dim_case("pointer to many, " + along, d, true,
-                                 OF_LISTS(hinge_dim(x, keep(v), d)), 1));
   }
-  all[all.size() - 8].bad = bad_shapes("{3,2,2}");
+  all[all.size() - 4].bad = bad_shapes("{3,2,2}");
 
   all.push_back(poisson_case("vector", true, OF_LIST(poisson_loss(x, v))));
   all.back().bad = bad_shapes("{2} | {0}");
   all.push_back(poisson_case("integer", false, OF_LIST(poisson_loss(x, v[0]))));
-  all.push_back(poisson_case("pointer", false, OF_LIST(poisson_loss(x, keep(v[0])))));
-  all.push_back(poisson_case("vector pointer", true, OF_LIST(poisson_loss(x, keep(v)))));
 
   all.push_back(sparsemax_case("one list", false, OF_LISTS(sparsemax_loss(x, v[0]))));
   all.back().bad = bad_shapes("{3,2}");
   all.push_back(sparsemax_case("a list for each", true, OF_LISTS(sparsemax_loss(x, v))));
-  all.push_back(sparsemax_case("pointer to one", false, OF_LISTS(sparsemax_loss(x, keep(v[0])))));
-  all.push_back(sparsemax_case("pointer to many", true, OF_LISTS(sparsemax_loss(x, keep(v)))));
   return all;
 }
 
 DYNET_OP_TESTS("losses", loss_cases())
-
-TEST_CASE("losses: indices behind pointers are read at every forward") {
-  auto [model, p, g, x] = Variable({3}, {1, 2, 4});
-  const Expression two = concatenate_to_batch({x, x});
-  unsigned one = 2, count = 0;
-  List list = {0}, support = {2};
-  Lists lists = {{0}, {2}};
-  const Expression a = hinge(x, &one), b = hinge_dim(x, &list), c = hinge_dim(two, &lists);
-  const Expression d = poisson_loss(pick(x, 0), &count), e = sparsemax_loss(x, &support);
-  CHECK(as_scalar(g.forward(a)) == 0);
-  CHECK(as_scalar(g.forward(b)) == 2 + 4);
-  CHECK(as_vector(g.forward(c)) == std::vector<float>{6, 0});
-  CHECK(as_scalar(g.forward(d)) == Approx(std::exp(1.0)));
-  CHECK(as_scalar(g.forward(e)) == Approx(0).margin(1e-6));
-  one = 1;
-  list = {2};
-  lists = {{1}, {0}};
-  count = 3;
-  support = {0, 1};  // of another length than before
-  CHECK(as_scalar(g.forward(a)) == 3);
-  CHECK(as_scalar(g.forward(b)) == 0);
-  CHECK(as_vector(g.forward(c)) == std::vector<float>{3, 6});
-  CHECK(as_scalar(g.forward(d)) == Approx(std::exp(1.0) - 3 + std::log(6.0)));
-  CHECK(as_scalar(g.forward(e)) == Approx(4 - 0.5 - 1.5 + 0.25));
-  // Backward belongs to the forward before it, whatever was written meanwhile.
-  g.forward(c);
-  lists = {{2}, {2}};
-  g.backward(sum_batches(c));
-  CHECK(as_vector(p.gradients()) == std::vector<float>{-2, 0, 2});
-
-  one = 3;
-  CHECK_THROWS_AS(g.forward(a), IndexError);
-  one = 0;
-  list = {0, 1};
-  CHECK_THROWS_AS(g.forward(b), IndexError);
-  list = {3};
-  CHECK_THROWS_AS(g.forward(b), IndexError);
-  list = {0};
-  lists = {{0}};
-  CHECK_THROWS_AS(g.forward(c), IndexError);
-  lists = {{0}, {0}};
-  support = {};
-  CHECK_THROWS_AS(g.forward(e), IndexError);
-  support = {4};
-  CHECK_THROWS_AS(g.forward(e), IndexError);
-  support = {0};
-  CHECK(as_scalar(g.forward(e)) == Approx(4 - 0.5 - 1 + 0.5));
-}
 
 template <class E>
 constexpr bool kUnclear = !requires(E x) {
@@ -294,16 +226,6 @@ TEST_CASE("losses: lists may be written out") {
   CHECK(as_vector(hinge_dim(x, {0, 1}).value()) == std::vector<float>{2, 0, 2, 0});
   CHECK(as_vector(hinge_dim(x, {{0, 1}, {1, 0}}).value()) == std::vector<float>{2, 0, 0, 3});
   CHECK(as_vector(sparsemax_loss(input(g, {2}, {1, 3}), {1}).value())[0] == Approx(0).margin(1e-6));
-}
-
-TEST_CASE("losses: a NaN among the scores shows") {
-  ComputationGraph g;
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  const Expression x = input(g, {3}, {1, nan, 2});
-  for (const Expression& y : {hinge(x, 0), hinge(x, 1), hinge_dim(x, {2}), sparsemax_loss(x, {0}),
-                              poisson_loss(pick(x, 1), 2), l1_distance(x, x), huber_distance(x, x)})
-    CHECK(std::isnan(as_scalar(y.value())));
-  CHECK(std::isnan(as_vector(pairwise_rank_loss(x, x).value())[1]));
 }
 
 }  // namespace dynet::test

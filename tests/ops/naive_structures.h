@@ -2,121 +2,104 @@
 
 #include "dynet-like/dynet.h"
 #include "tests/support/op_case.h"
+#include "tests/support/segments.h"
 
-// Structures in loops, and the results that all of them have.
+// Structures, listed one by one, and the results that all of them have.
 
 namespace dynet::test {
 
-/// f(structure, batch element) of the structures of all batch elements.
-template <class Naive, class F>
-Array of_elements(const Arrays& x, F f) {
-  return fill(Dim({1}, x[0].dim.bd),
-              [&](const Place& p) { return f(Naive(x, p[kBatch]), p[kBatch]); });
-}
-template <class Naive>
-Array log_partitions(const Arrays& x) {
-  return of_elements<Naive>(x, [](const Naive& y, unsigned) { return y.log_z(); });
-}
-template <class Naive>
-Array entropies(const Arrays& x) {
-  return of_elements<Naive>(x, [](const Naive& y, unsigned) { return y.entropy(); });
-}
-
-/// A sentence of one batch element: tables by loops over pairs of segments. Those of a linear chain
-/// have one word each.
-class NaiveSegments {
+/// The distribution over structures that are listed with their scores, and with the places of their
+/// parts among all scores.
+class Listed {
  public:
-  NaiveSegments(const Arrays& x, unsigned element) : x_(x), element_(element) {
-    const unsigned k = labels(), n = length();
-    before_.assign(n, std::vector<double>(k, -kInfinity));
-    after_ = before_;
-    for (unsigned t = 0; t < n; ++t)
-      for (unsigned j = 0; j < k; ++j) {
-        if (t == 0) before_[t][j] = x[2].at(j);
-        for (unsigned i = 0; i < k; ++i)
-          for (unsigned l = 1; l <= longest() && l <= t; ++l) {
-            double& b = before_[t][j];
-            b = log_add(b, before_[t - l][i] + score(t - 1, l, i) + transition(t, i, j));
-          }
-      }
-    for (unsigned t = n; t-- > 0;)
-      for (unsigned i = 0; i < k; ++i) {
-        if (t + 1 == n) after_[t][i] = x[3].at(i);
-        for (unsigned j = 0; j < k; ++j)
-          for (unsigned l = 1; l <= longest() && t + l < n; ++l) {
-            double& a = after_[t][i];
-            a = log_add(a, transition(t + 1, i, j) + score(t + l, l, j) + after_[t + l][j]);
-          }
-      }
-    log_z_ = n == 0 ? 0 : -kInfinity;
-    for (unsigned j = 0; j < k; ++j)
-      for (unsigned l = 1; l <= longest() && l <= n; ++l)
-        log_z_ = log_add(log_z_, x[2].at(j) + score(l - 1, l, j) + after_[l - 1][j]);
+  explicit Listed(std::size_t places) : marginals_(places) {}
+
+  void add(double score, std::vector<std::size_t> places) {
+    scores_.push_back(score);
+    places_.push_back(std::move(places));
+  }
+  /// To be called when all are added.
+  void end() {
+    const double most =
+        scores_.empty() ? -kInfinity : *std::max_element(scores_.begin(), scores_.end());
+    if (most == -kInfinity) return;
+    double sum = 0;
+    for (const double score : scores_) sum += std::exp(score - most);
+    log_z_ = most + std::log(sum);
+    for (std::size_t k = 0; k < scores_.size(); ++k) {
+      const double p = std::exp(scores_[k] - most) / sum;
+      if (p > 0) entropy_ -= p * std::log(p);
+      for (const std::size_t place : places_[k]) marginals_[place] += p;
+    }
   }
 
-  unsigned labels() const { return x_[1].dim.rows(); }
-  unsigned longest() const { return x_[0].dim.rows() / labels(); }
-  unsigned length() const { return x_[0].dim.cols(); }
   double log_z() const { return log_z_; }
-  double marginal(unsigned row, unsigned t) const {
-    const unsigned l = row / labels() + 1, j = row % labels();
-    return l > t + 1 ? 0 : probability(before_[t + 1 - l][j] + score(t, l, j) + after_[t][j]);
-  }
-  /// log Z less the expected score.
-  double entropy() const {
-    if (log_z_ == -kInfinity) return 0;
-    double h = log_z_;
-    const auto use = [&](double p, double score) { h -= p == 0 ? 0 : p * score; };
-    for (unsigned t = 0; t < length(); ++t)
-      for (unsigned j = 0; j < labels(); ++j) {
-        for (unsigned l = 1; l <= longest() && l <= t + 1; ++l) {
-          const double p = marginal((l - 1) * labels() + j, t);
-          use(p, score(t, l, j) + (l == t + 1 ? x_[2].at(j) : 0) +
-                     (t + 1 == length() ? x_[3].at(j) : 0));
-          for (unsigned i = 0; i < labels() && l <= t; ++i)
-            for (unsigned m = 1; m <= longest() && m + l <= t + 1; ++m) {
-              const double step = transition(t + 1 - l, i, j);
-              use(probability(before_[t + 1 - l - m][i] + score(t - l, m, i) + step +
-                              score(t, l, j) + after_[t][j]),
-                  step);
-            }
-        }
-      }
-    return h;
-  }
-  double score_of(const Segment* segments) const {
-    double sum = 0;
-    for (unsigned t = 0; t < length(); t += segments++->length) {
-      const unsigned end = t + segments->length;
-      sum += score(end - 1, segments->length, segments->label);
-      sum +=
-          t == 0 ? x_[2].at(segments->label) : transition(t, segments[-1].label, segments->label);
-      if (end == length()) sum += x_[3].at(segments->label);
-    }
-    return sum;
-  }
+  double entropy() const { return entropy_; }
+  double marginal(std::size_t place) const { return marginals_[place]; }
+  /// The log-probability of structures whose scores have this log sum.
+  double log_prob(double score) const { return score == -kInfinity ? score : score - log_z_; }
 
  private:
-  double score(unsigned t, unsigned l, unsigned j) const {
-    return x_[0].at((l - 1) * labels() + j, t, element_);
-  }
-  /// From label i to label j at the segment that begins at word t; the same for all words, or not.
-  double transition(unsigned t, unsigned i, unsigned j) const {
-    return x_[1].at({i, j, t - 1, 0, 0, 0, 0, 0});
-  }
-  double probability(double score) const {
-    return log_z_ == -kInfinity ? 0 : std::exp(score - log_z_);
-  }
-
-  const Arrays& x_;
-  unsigned element_;
-  std::vector<std::vector<double>> before_, after_;  // of segments that begin, or end, there
-  double log_z_;
+  std::vector<double> scores_, marginals_;
+  std::vector<std::vector<std::size_t>> places_;
+  double log_z_ = -kInfinity, entropy_ = 0;
 };
 
-inline Array segment_marginals(const Arrays& x) {
-  return fill(x[0].dim,
-              [&](const Place& p) { return NaiveSegments(x, p[kBatch]).marginal(p[0], p[1]); });
+/// Lists all structures of a batch element.
+using Lister = std::function<Listed(const Arrays&, unsigned element)>;
+using Reference = std::function<Array(const Arrays&)>;
+
+/// One number for each batch element.
+inline Reference of_elements(const std::function<double(const Arrays&, unsigned element)>& f) {
+  return [f](const Arrays& x) {
+    return fill(Dim({1}, x[0].dim.bd), [&](const Place& p) { return f(x, p[kBatch]); });
+  };
+}
+inline Reference log_partitions(const Lister& list) {
+  return of_elements([list](const Arrays& x, unsigned e) { return list(x, e).log_z(); });
+}
+inline Reference entropies(const Lister& list) {
+  return of_elements([list](const Arrays& x, unsigned e) { return list(x, e).entropy(); });
+}
+/// A probability for each score.
+inline Reference marginals(const Lister& list) {
+  return [list](const Arrays& x) {
+    Array y{x[0].dim, {}};
+    for (unsigned e = 0; e < y.dim.bd; ++e) {
+      const Listed all = list(x, e);
+      for (std::size_t k = 0; k < y.dim.batch_size(); ++k) y.v.push_back(all.marginal(k));
+    }
+    return y;
+  };
+}
+
+/// The score of segments; operands are those of semi_crf_log_partition, or of a linear chain.
+inline double score_of(const Arrays& x, unsigned element, std::span<const Segment> segments) {
+  double sum = 0;
+  unsigned t = 0;
+  for (std::size_t k = 0; k < segments.size(); ++k) {
+    const auto [label, length] = segments[k];
+    sum += k == 0 ? x[2].at(label) : x[1].at({segments[k - 1].label, label, t - 1});
+    t += length;
+    sum += x[0].at((length - 1) * x[1].dim.rows() + label, t - 1, element);
+  }
+  return segments.empty() ? 0 : sum + x[3].at(segments.back().label);
+}
+
+inline Listed ways_to_cut(const Arrays& x, unsigned element) {
+  const unsigned rows = x[0].dim.rows(), labels = x[1].dim.rows();
+  Listed all(x[0].dim.batch_size());
+  for (const std::vector<Segment>& way : all_ways(labels, rows / labels, x[0].dim.cols())) {
+    std::vector<std::size_t> places;
+    unsigned t = 0;
+    for (const Segment& s : way) {
+      t += s.length;
+      places.push_back(std::size_t{t - 1} * rows + (s.length - 1) * labels + s.label);
+    }
+    all.add(score_of(x, element, way), places);
+  }
+  all.end();
+  return all;
 }
 
 }  // namespace dynet::test

@@ -97,7 +97,6 @@ std::vector<Mistake> Bench::shape_mistakes() {
 TEST_CASE("mistakes in operands and indices throw at their line and harm nothing") {
   Bench bench;
   const std::vector<Mistake> all = bench.shape_mistakes();
-  CHECK(all.size() >= 55);
   check_mistakes(bench, all);
 }
 

@@ -302,44 +302,9 @@ TEST_CASE("pick: every way to give indices") {
   CHECK(value(pick(x, noun)) == V{10});
   CHECK(value(pick(x, {0})) == V{10});
   CHECK(value(pick(x, {2, 1})) == V{30, 20});
-  std::vector<unsigned> v = {1, 1, 2};
-  unsigned u = 2;
+  const std::vector<unsigned> v = {1, 1, 2};
   CHECK(value(pick(x, v)) == V{20, 20, 30});
-  const Expression at_pointer = pick(x, &u), at_vector = pick(x, &v);
-  CHECK(value(at_pointer) == V{30});
-  CHECK(value(at_vector) == V{20, 20, 30});
-  u = 0;
-  v = {0, 1, 2};
-  CHECK(as_vector(g.forward(at_pointer)) == V{10});
-  CHECK(as_vector(g.forward(at_vector)) == V{10, 20, 30});
-  u = 7;
-  CHECK_THROWS_AS(g.forward(at_pointer), IndexError);
-  u = 1;
-  CHECK(as_vector(g.forward(at_pointer)) == V{20});
   CHECK_THROWS_AS(pick(x, ~std::size_t{0}), IndexError);
-}
-
-TEST_CASE("pick: indices behind a pointer belong to the forward that read them") {
-  auto [model, p, g, x] = Variable({3}, {1, 2, 3});
-  unsigned u = 2;
-  const Expression y = pick(x, &u);
-  g.forward(y);
-  u = 0;
-  g.backward(y);
-  CHECK(as_vector(p.gradients()) == std::vector<float>{0, 0, 1});
-}
-
-TEST_CASE("selection: lists may be written out") {
-  ComputationGraph g;
-  const Expression x = input(g, {2}, {1, 2}), y = input(g, {2}, {3, 4});
-  using V = std::vector<float>;
-  CHECK(as_vector(concatenate({x, y}).value()) == V{1, 2, 3, 4});
-  CHECK(concatenate({x, y}).dim() == Dim({4}));
-  CHECK(concatenate({x, y}, 1).dim() == Dim({2, 2}));
-  CHECK(concatenate_cols({x, y}).dim() == Dim({2, 2}));
-  CHECK(concatenate_to_batch({x, y}).dim() == Dim({2}, 2));
-  CHECK(transpose(concatenate_cols({x, y, y}), {1, 0}).dim() == Dim({3, 2}));
-  CHECK(as_vector(transpose(concatenate_cols({x, y})).value()) == V{1, 3, 2, 4});
 }
 
 }  // namespace dynet::test

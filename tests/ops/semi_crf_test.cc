@@ -4,25 +4,25 @@
 namespace dynet::test {
 namespace {
 
-/// Segments of each batch element, and where those of each begin.
+/// Segments of each batch element, where those of each begin, and where the last ones end.
 struct SomeSegments {
   std::vector<Segment> all;
-  std::vector<std::size_t> first;
+  std::vector<std::size_t> first = {0};
 };
 SomeSegments some_segments(const Dim& scores, unsigned labels, unsigned variant) {
   SomeSegments s;
   const unsigned longest = std::max(1u, scores.rows() / labels);
   for (unsigned e = 0; e < scores.bd; ++e) {
-    s.first.push_back(s.all.size());
     for (unsigned t = 0; t < scores.cols(); t += s.all.back().length)
       s.all.push_back({(t * 3 + variant + e) % labels,
                        std::min(1 + (t + variant) % longest, scores.cols() - t)});
+    s.first.push_back(s.all.size());
   }
   return s;
 }
 
 OpCase segments(const std::string& name, const std::function<Expression(const Operand&)>& build,
-                const std::function<Array(const Arrays&)>& reference) {
+                const Reference& reference) {
   OpCase c;
   c.name = name;
   c.shapes = [](Shapes& s) {
@@ -45,32 +45,30 @@ OpCase segments(const std::string& name, const std::function<Expression(const Op
 }  // namespace
 
 std::vector<OpCase> semi_crf_cases() {
-  OpCase entropy = segments(
-      "semi_crf_entropy", [](const Operand& x) { return semi_crf_entropy(x[0], x[1], x[2], x[3]); },
-      entropies<NaiveSegments>);
-  entropy.value_tolerance = 1e-9;  // the loop's own: log Z and scores of 1e4 cancel
   return {segments(
               "semi_crf_log_partition",
               [](const Operand& x) { return semi_crf_log_partition(x[0], x[1], x[2], x[3]); },
-              log_partitions<NaiveSegments>),
+              log_partitions(ways_to_cut)),
           segments(
               "semi_crf_log_prob",
               [](const Operand& x) {
                 const SomeSegments y = some_segments(x[0].dim(), x[1].dim().rows(), x.variant);
                 return semi_crf_log_prob(x[0], x[1], x[2], x[3], y.all);
               },
-              [](const Arrays& x) {
+              of_elements([](const Arrays& x, unsigned e) {
                 const SomeSegments y = some_segments(x[0].dim, x[1].dim.rows(), x.variant);
-                return of_elements<NaiveSegments>(x, [&](const NaiveSegments& s, unsigned e) {
-                  const double score = s.score_of(y.all.data() + y.first[e]);
-                  return score == -kInfinity ? score : score - s.log_z();
-                });
-              }),
+                const std::span<const Segment> own =
+                    std::span(y.all).subspan(y.first[e], y.first[e + 1] - y.first[e]);
+                return ways_to_cut(x, e).log_prob(score_of(x, e, own));
+              })),
           segments(
               "semi_crf_marginals",
               [](const Operand& x) { return semi_crf_marginals(x[0], x[1], x[2], x[3]); },
-              segment_marginals),
-          entropy};
+              marginals(ways_to_cut)),
+          segments(
+              "semi_crf_entropy",
+              [](const Operand& x) { return semi_crf_entropy(x[0], x[1], x[2], x[3]); },
+              entropies(ways_to_cut))};
 }
 
 DYNET_OP_TESTS("semi crf", semi_crf_cases())

@@ -6,6 +6,8 @@
 
 namespace dynet::test {
 
+constexpr DependencyRules kRules[] = {{true, true}, {true, false}, {false, true}, {false, false}};
+
 /// All trees over n words that the rules allow, as heads of words 1..n, in lexicographic order.
 inline std::vector<std::vector<unsigned>> all_trees(unsigned n, DependencyRules rules) {
   std::vector<std::vector<unsigned>> all;

@@ -274,6 +274,48 @@ unsigned check_gradients_of(const OpCase& c) {
   });
 }
 
+void check_large(const OpCase& c, const std::vector<Dim>& dims) {
+  INFO(c.name << " of " << text(dims));
+  constexpr double kStep = 1e-4;
+  Values values(c, 1);
+  const std::vector<Array> xs = values.draw(dims);
+  ComputationGraph g(false);
+  ParameterCollection model;
+  Operand x = operand(g, 1);
+  for (const Array& a : xs) x.push_back(variable_of(g, model, a));
+  const Expression y = c.build(x), again = c.build(x);
+  const Array expected = c.reference(with_variant(xs, 1));
+  REQUIRE(y.dim() == expected.dim);
+  const std::size_t n = expected.v.size();
+  Executor<double> in_double(g.store());
+  in_double.forward(y.i);
+  CHECK(difference(in_double.value(y.i), expected.v.data(), n) <= 1e-9);
+  CHECK(difference(y.value().v, expected.v.data(), n) <= c.float_tolerance);
+
+  const std::vector<float> weights = values.weights(n);
+  const Expression both = cmult(y + again, input(g, y.dim(), weights));
+  g.backward(sum_batches(sum_elems(both)), true);
+  std::vector<Array> before = xs, after = xs;
+  double slope = 0, squares = 0;
+  for (std::size_t k = 0; k < xs.size(); ++k) {
+    const std::vector<float> direction = values.weights(xs[k].v.size());
+    const Tensor gradient = x[k].gradient();
+    for (std::size_t i = 0; i < direction.size(); ++i) {
+      const auto along = static_cast<double>(direction[i]);
+      before[k].v[i] -= kStep * along;
+      after[k].v[i] += kStep * along;
+      slope += static_cast<double>(gradient.v[i]) * along;
+      squares += std::pow(static_cast<double>(gradient.v[i]) * along, 2);
+    }
+  }
+  const Array low = c.reference(with_variant(before, 1)),
+              high = c.reference(with_variant(after, 1));
+  double difference = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    difference += static_cast<double>(weights[i]) * (high.v[i] - low.v[i]) / kStep;
+  CHECK(std::abs(slope - difference) <= 1e-6 + 1e-5 * std::sqrt(squares));
+}
+
 namespace {
 
 enum class Sharing { none, as_needed, all, most };

@@ -134,6 +134,11 @@ unsigned check_gradients_of(const OpCase& c);
 unsigned check_batches(const OpCase& c);
 unsigned check_extremes(const OpCase& c);
 
+/// For operands with too many elements for a difference of each: compares the value with the naive
+/// loop, and the gradients of two nodes, which add up, with differences of the naive loop in one
+/// direction.
+void check_large(const OpCase& c, const std::vector<Dim>& dims);
+
 /// Several nodes of the operation, with operands that are constants and variables.
 struct Nodes {
   ComputationGraph graph;
