@@ -1,7 +1,5 @@
 // The layer of docs/extending/layer.md, and what LayerBase does for all layers.
 
-#include <limits>
-
 #include "dynet-like/dynet.h"
 #include "dynet-like/layers/layer_base.h"
 #include "dynet-like/run/grad_check.h"
@@ -49,11 +47,6 @@ TEST_CASE("a layer of a program has the parameters of its parts, and gradients f
   CHECK(report.parameters == 4);
   CHECK(model.parameters_list()[0].get_fullname() == "/highway/_0");
   CHECK(model.parameters_list().size() == 4);
-
-  ComputationGraph frozen;
-  layer.new_graph(frozen, false);
-  const Expression x = parameter(frozen, model.add_parameters({4}));
-  CHECK(check_gradients(squared_norm(layer.apply(x))).parameters == 1);
 }
 
 TEST_CASE("a copy of a layer shares its parameters, but not its graph") {
@@ -68,21 +61,6 @@ TEST_CASE("a copy of a layer shares its parameters, but not its graph") {
   };
   CHECK(value(layer, first) == value(copy, second));
   CHECK(model.parameters_list().size() == 4);
-}
-
-TEST_CASE("a layer whose new_graph throws remains in its graph") {
-  ParameterCollection model;
-  FeedForward layer(model, {2, 3});
-  ComputationGraph before, checking;
-  layer.new_graph(before);
-  const Parameter last = model.parameters_list().back();
-  const std::vector<float> good = as_vector(last.values());
-  last.set_value(std::vector<float>(good.size(), std::numeric_limits<float>::quiet_NaN()));
-  checking.set_check_validity(true);
-  checking.set_immediate_compute(true);
-  CHECK_THROWS_AS(layer.new_graph(checking), NumericError);
-  last.set_value(good);
-  CHECK(layer.apply(input(before, {2}, {1, 2})).pg == &before);
 }
 
 TEST_CASE("a layer of no size leaves the model unchanged") {

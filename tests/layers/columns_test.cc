@@ -1,6 +1,6 @@
 // RNNBuilder::transduce_columns against steps, one by one.
 #include "tests/layers/cells.h"
-#include "tests/support/all_values.h"
+#include "tests/ops/sequences.h"
 
 namespace columns_test {
 
@@ -72,6 +72,15 @@ void check(RNNBuilder& rnn, ParameterCollection& pc, unsigned batch, bool revers
     CHECK(gradients[0][i] == Approx(gradients[1][i]).epsilon(1e-4).margin(1e-5));
 }
 
+/// The outputs for columns, at once or one by one.
+std::vector<std::vector<float>> read(RNNBuilder& rnn, const Expression& xs, bool at_once) {
+  if (at_once) return columns(rnn.transduce_columns(xs));
+  std::vector<std::vector<float>> outputs;
+  for (unsigned t = 0; t < xs.dim().cols(); ++t)
+    outputs.push_back(bits(rnn.add_input(pick(xs, t, 1))));
+  return outputs;
+}
+
 template <class Builder, class... Options>
 void check_all(unsigned layers, Options... options) {
   ParameterCollection pc;
@@ -103,21 +112,15 @@ TEST_CASE("columns are dropped out by the masks of the sequence") {
     VanillaLSTMBuilder rnn(2, kIn, kHidden, pc);
     naive::spread(pc);
     rnn.set_dropout(0.4f, of_outputs);
-    std::vector<std::vector<float>> outputs[2];
-    for (const bool at_once : {false, true}) {
+    const auto run = [&](bool at_once) {
       ComputationGraph g;
       g.set_seed(5);
       rnn.new_graph(g);
       rnn.start_new_sequence();
       rnn.set_dropout_masks(2);
-      const Expression xs = input(g, Dim({kIn, 6}, 2), numbers(kIn * 12, 3));
-      if (at_once) {
-        outputs[1] = columns(rnn.transduce_columns(xs));
-      } else {
-        for (unsigned t = 0; t < 6; ++t) outputs[0].push_back(bits(rnn.add_input(pick(xs, t, 1))));
-      }
-    }
-    CHECK(outputs[0] == outputs[1]);
+      return read(rnn, input(g, Dim({kIn, 6}, 2), numbers(kIn * 12, 3)), at_once);
+    };
+    CHECK(run(true) == run(false));
   }
 }
 
@@ -142,7 +145,10 @@ TEST_CASE("an LSTM over sentences of all lengths is one batch, and the same bits
   ParameterCollection pc;
   VanillaLSTMBuilder ahead(1, kIn, kHidden, pc), behind(1, kIn, kHidden, pc);
   naive::spread(pc);
-  const auto read = [&](ComputationGraph& g, unsigned n) {
+  // Inputs and norms of each length, their sums in both directions, and all sequences together.
+  test::Sentences all{.shared = pc.parameters_list(), .batches = 4 * 13 + 4};
+  all.own.resize(kSentences);
+  all.build = [&](ComputationGraph& g, unsigned n) {
     const Expression x = input(g, {kIn, 1 + n * 7 % 13}, numbers(kIn * (1 + n * 7 % 13), n));
     std::vector<Expression> both;
     for (VanillaLSTMBuilder* const rnn : {&ahead, &behind}) {
@@ -152,39 +158,10 @@ TEST_CASE("an LSTM over sentences of all lengths is one batch, and the same bits
     }
     return both;
   };
-  const auto gradients = [&] {
-    const std::vector<float> all = test::all_gradients(pc);
-    pc.reset_gradient();
-    return all;
+  all.loss = [](const std::vector<Expression>& y) {
+    return squared_norm(y[0]) + squared_norm(y[1]);
   };
-  std::vector<std::vector<float>> alone;
-  std::vector<float> sums;
-  for (unsigned n = 0; n < kSentences; ++n) {
-    ComputationGraph g;
-    const std::vector<Expression> ys = read(g, n);
-    for (const Expression& y : ys) alone.push_back(bits(y));
-    g.backward(squared_norm(ys[0]) + squared_norm(ys[1]));
-    const std::vector<float> d = gradients();
-    sums.resize(d.size());
-    for (std::size_t i = 0; i < d.size(); ++i) sums[i] += d[i];
-  }
-  ComputationGraph g;
-  std::vector<Expression> all, losses;
-  for (unsigned n = 0; n < kSentences; ++n)
-    for (const Expression& y : read(g, n)) {
-      all.push_back(y);
-      losses.push_back(squared_norm(y));
-    }
-  g.backward(sum(losses));
-  for (std::size_t k = 0; k < all.size(); ++k) CHECK(bits(all[k]) == alone[k]);
-  const std::vector<float> d = gradients();
-  for (std::size_t i = 0; i < d.size(); ++i)
-    CHECK(d[i] == Approx(sums[i]).epsilon(1e-4).margin(1e-5));
-  // Inputs of each length, their sums in both directions, and all sequences together.
-  ComputationGraph values;
-  for (unsigned n = 0; n < kSentences; ++n) read(values, n);
-  values.forward(Expression(&values, static_cast<NodeId>(values.size() - 1)));
-  CHECK(values.statistics().batches <= 13 + 2 * 13 + 1);
+  check_alone_and_together(pc, all);
 }
 
 TEST_CASE("columns without a batch follow a state or a matrix with one, step by step") {
@@ -193,8 +170,7 @@ TEST_CASE("columns without a batch follow a state or a matrix with one, step by 
     ParameterCollection pc;
     VanillaLSTMBuilder rnn(1, kIn, kHidden, pc);
     naive::spread(pc);
-    std::vector<std::vector<float>> outputs[2];
-    for (const bool at_once : {false, true}) {
+    const auto run = [&](bool at_once) {
       ComputationGraph g;
       rnn.new_graph(g);
       if (!of_state)
@@ -202,15 +178,12 @@ TEST_CASE("columns without a batch follow a state or a matrix with one, step by 
             cmult(rnn.param_vars[0][1], input(g, Dim({1}, 2), std::vector<float>{1, 0.5f}));
       rnn.start_new_sequence();
       if (of_state) rnn.add_input(input(g, Dim({kIn}, 2), numbers(kIn * 2, 1)));
-      const Expression xs = input(g, {kIn, 3}, numbers(kIn * 3, 2));
-      if (at_once) {
-        outputs[1] = columns(rnn.transduce_columns(xs));
-      } else {
-        for (unsigned t = 0; t < 3; ++t) outputs[0].push_back(bits(rnn.add_input(pick(xs, t, 1))));
-      }
-    }
-    if (!of_state) outputs[0][0] = outputs[1][0];  // the first step has no product
-    CHECK(outputs[0] == outputs[1]);
+      return read(rnn, input(g, {kIn, 3}, numbers(kIn * 3, 2)), at_once);
+    };
+    auto steps = run(false);
+    const auto at_once = run(true);
+    if (!of_state) steps[0] = at_once[0];  // the first step has no product
+    CHECK(steps == at_once);
   }
 }
 
@@ -218,23 +191,17 @@ TEST_CASE("columns in bf16 have the values of steps in bf16") {
   ParameterCollection pc;
   VanillaLSTMBuilder rnn(1, 24, 40, pc);
   const std::vector<float> words = numbers(24 * 6, 4);
-  std::vector<std::vector<float>> outputs[3];
-  for (const int way : {0, 1, 2}) {
+  const auto run = [&](Precision precision, bool at_once) {
     ComputationGraph g;
-    if (way < 2) g.set_precision(Precision::bf16);
+    g.set_precision(precision);
     rnn.new_graph(g);
     rnn.start_new_sequence();
-    const Expression xs = input(g, {24, 6}, words);
-    if (way > 0) {
-      outputs[way] = columns(rnn.transduce_columns(xs));
-    } else {
-      for (unsigned t = 0; t < 6; ++t) outputs[0].push_back(bits(rnn.add_input(pick(xs, t, 1))));
-    }
-  }
-  CHECK(outputs[0] == outputs[1]);
+    return read(rnn, input(g, {24, 6}, words), at_once);
+  };
+  const auto rounded = run(Precision::bf16, true), exact = run(Precision::float32, true);
+  CHECK(rounded == run(Precision::bf16, false));
   for (std::size_t t = 0; t < 6; ++t)
-    for (std::size_t i = 0; i < 40; ++i)
-      CHECK(outputs[1][t][i] == Approx(outputs[2][t][i]).margin(0.01));
+    for (std::size_t i = 0; i < 40; ++i) CHECK(rounded[t][i] == Approx(exact[t][i]).margin(0.01));
 }
 
 TEST_CASE("no columns leave the state as it is; a refused matrix changes nothing") {

@@ -34,16 +34,11 @@ CtcScores some_scores(unsigned symbols, unsigned frames, std::uint64_t key, unsi
 
 /// All alignments, in lexicographic order.
 std::vector<ScoredAlignment> all_alignments(const CtcScores& s) {
-  std::vector<ScoredAlignment> all = {{{}, 0}};
-  for (unsigned t = 0; t < s.frames; ++t) {
-    std::vector<ScoredAlignment> longer;
-    for (const ScoredAlignment& a : all)
-      for (unsigned v = 0; v < s.symbols; ++v) {
-        longer.push_back(a);
-        longer.back().symbols.push_back(v);
-        longer.back().score += s.score(t, v);
-      }
-    all = longer;
+  std::vector<ScoredAlignment> all;
+  for (const std::vector<Segment>& frames : test::all_ways(s.symbols, 1, s.frames)) {
+    ScoredAlignment a{test::labels_of(frames), 0};
+    for (unsigned t = 0; t < s.frames; ++t) a.score += s.score(t, a.symbols[t]);
+    all.push_back(a);
   }
   return all;
 }
@@ -196,24 +191,8 @@ TEST_CASE("ctc decoding: the best path and the best alignment are those of all a
 
 TEST_CASE("ctc decoding: samples come as often as they are probable") {
   const CtcScores s = some_scores(3, 4, 17);
-  const std::vector<ScoredLabels> all = all_labels(s);
-  std::map<std::vector<unsigned>, double> seen;
-  constexpr unsigned kDraws = 20000;
-  for (unsigned k = 0; k < kDraws; ++k) ++seen[ctc_sample(s, k)];
-  CHECK(ctc_sample(s, 5) == ctc_sample(s, 5));
-  double chi = 0, rest = kDraws, rest_seen = kDraws;
-  unsigned cells = 0;
-  for (const ScoredLabels& y : all) {
-    const double e = std::exp(y.score) * kDraws, n = seen[y.labels];
-    if (e < 20) continue;
-    chi += (n - e) * (n - e) / e;
-    rest -= e;
-    rest_seen -= n;
-    ++cells;
-  }
-  chi += (rest_seen - rest) * (rest_seen - rest) / rest;
-  REQUIRE(cells > 8);
-  CHECK(chi < cells + 4 * std::sqrt(2.0 * cells));  // of as many degrees of freedom
+  check_samples(all_labels(s), &ScoredLabels::labels,
+                [&](unsigned key) { return ctc_sample(s, key); });
   CtcScores none = s;
   for (unsigned v = 0; v < 3; ++v) none.log_probs[3 + v] = kForbidden;
   CHECK(ctc_sample(none, 1).empty());
@@ -243,38 +222,6 @@ TEST_CASE("CtcDecoder: finds in expressions what the functions find in numbers")
   CHECK_THROWS_AS(decoder.greedy(zeros(g, {3, 6})), ArgumentError);
   CHECK_THROWS_AS(decoder.align(x, std::vector<unsigned>{4}), ArgumentError);
   CHECK_THROWS_AS(decoder.align(x, std::vector<unsigned>{3}), ArgumentError);
-}
-
-TEST_CASE("ctc: a small network learns to spell") {
-  // Each label is two frames of its own kind; a blank is learned where nothing else is said.
-  ParameterCollection model;
-  Parameter w = model.add_parameters({4, 4});
-  SimpleSGDTrainer trainer(model, 0.5f);
-  const CtcDecoder decoder;
-  const auto frames = [](ComputationGraph& g, const std::vector<unsigned>& labels) {
-    std::vector<float> x;
-    for (const unsigned y : labels)
-      for (const unsigned kind : {y, y, 0u}) {
-        x.resize(x.size() + 4, 0.0f);
-        x[x.size() - 4 + kind] = 1;
-      }
-    return input(g, {4, static_cast<unsigned>(x.size() / 4)}, x);
-  };
-  const std::vector<std::vector<unsigned>> words = {{1, 2}, {3, 3, 1}, {2}, {}, {2, 1, 3, 3}};
-  for (int step = 0; step < 200; ++step) {
-    ComputationGraph g;
-    std::vector<Expression> losses;
-    for (const auto& word : words)
-      if (!word.empty())
-        losses.push_back(ctc_loss(log_softmax(parameter(g, w) * frames(g, word)), word));
-    g.backward(average(losses));
-    trainer.update();
-  }
-  ComputationGraph g;
-  for (const auto& word : words) {
-    if (word.empty()) continue;
-    CHECK(decoder.best(log_softmax(const_parameter(g, w) * frames(g, word))) == word);
-  }
 }
 
 }  // namespace ctc_decoding_test

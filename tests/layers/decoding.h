@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tests/support/prelude.h"
+#include "tests/support/segments.h"
 
 /// Parts of the tests of decoding: scores, and answers against those of all that there are.
 namespace decoding {
@@ -21,6 +22,15 @@ inline auto score_source(std::uint64_t key, bool whole, bool forbids) {
   };
 }
 
+/// Those that are not forbidden, the best first, of equal ones the first.
+template <class Scored>
+std::vector<Scored> best_first(std::vector<Scored> all) {
+  std::erase_if(all, [](const Scored& y) { return y.score == double(kForbidden); });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Scored& a, const Scored& b) { return a.score > b.score; });
+  return all;
+}
+
 struct Counts {
   std::size_t checked = 0, ties = 0;
 };
@@ -36,6 +46,39 @@ void check_n_best(const std::vector<Scored>& best, std::size_t n, const std::vec
     counts.ties += k > 0 && best[k].score == best[k - 1].score;
     ++counts.checked;
   }
+}
+
+/// Samples, of a key each, are among all answers, and come as often as they are probable.
+template <class Scored, class Answer, class Sample>
+void check_samples(const std::vector<Scored>& all, Answer Scored::*answer, Sample sample) {
+  constexpr unsigned kDraws = 20000;
+  double z = 0;
+  for (const Scored& y : all) z += std::exp(y.score);
+  std::vector<unsigned> seen(all.size());
+  for (unsigned key = 0; key < kDraws; ++key) {
+    const Answer drawn = sample(key);
+    const auto at =
+        std::find_if(all.begin(), all.end(), [&](const Scored& y) { return y.*answer == drawn; });
+    REQUIRE(at != all.end());
+    ++seen[static_cast<std::size_t>(at - all.begin())];
+  }
+  CHECK(sample(7) == sample(7));
+  // Chi-square, with all that are seldom as one.
+  double chi = 0, rest = 0, rest_seen = 0;
+  unsigned cells = 0;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const double expected = std::exp(all[k].score) / z * kDraws;
+    if (expected < 20) {
+      rest += expected;
+      rest_seen += seen[k];
+      continue;
+    }
+    chi += (seen[k] - expected) * (seen[k] - expected) / expected;
+    ++cells;
+  }
+  if (rest > 5) chi += (rest_seen - rest) * (rest_seen - rest) / rest;
+  CHECK(cells > 2);
+  CHECK(chi < cells + 4 * std::sqrt(2.0 * cells));  // its mean and four deviations
 }
 
 }  // namespace decoding

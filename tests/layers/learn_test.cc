@@ -2,7 +2,6 @@
 
 #include <fstream>
 
-#include "tests/support/all_values.h"
 #include "tests/support/prelude.h"
 
 namespace learn_test {
@@ -78,39 +77,6 @@ TEST_CASE("the first program is the one in the opening comment of dynet.h") {
 
 namespace {
 
-/// Is the number of ones so far odd? Returns the share of right answers of the last steps.
-template <class Builder>
-double learn_parity(int sentences) {
-  ParameterCollection pc;
-  pc.set_seed(3);
-  Builder rnn(1, 1, 8, pc);
-  auto w = pc.add_parameters({1, 8}), b = pc.add_parameters({1});
-  AdamTrainer trainer(pc, 0.02f);
-  const RandomStream random(5);
-  int right = 0, counted = 0;
-  for (int k = 0; k < sentences; ++k) {
-    ComputationGraph g;
-    rnn.new_graph(g);
-    rnn.start_new_sequence();
-    std::vector<Expression> losses;
-    bool odd = false;
-    for (int t = 0; t < 5; ++t) {
-      const bool bit = random.bits(static_cast<std::uint64_t>(5 * k + t)) & 1;
-      odd = odd != bit;
-      const Expression h = rnn.add_input(input(g, bit ? 1.0f : -1.0f));
-      const Expression p = logistic(affine_transform({parameter(g, b), parameter(g, w), h}));
-      losses.push_back(binary_log_loss(p, input(g, odd)));
-      if (k >= sentences - 200) {
-        right += (as_scalar(p.value()) > 0.5f) == odd;
-        ++counted;
-      }
-    }
-    g.backward(average(losses));
-    trainer.update();
-  }
-  return 1.0 * right / counted;
-}
-
 const char kText[] =
     "in the beginning was the word and the word was with the reader and the word was good ";
 
@@ -153,10 +119,6 @@ struct LanguageModel {
 
 }  // namespace
 
-TEST_CASE("a simple RNN learns parity") { CHECK(learn_parity<SimpleRNNBuilder>(1500) > 0.95); }
-
-TEST_CASE("an LSTM learns parity") { CHECK(learn_parity<VanillaLSTMBuilder>(1500) > 0.95); }
-
 TEST_CASE("an LSTM language model learns its text, the same way every time") {
   std::vector<float> curves[2];
   for (auto& curve : curves) {
@@ -173,43 +135,6 @@ TEST_CASE("an LSTM language model learns its text, the same way every time") {
   CHECK(curves[0].front() == Approx(std::log(27.0)).margin(0.4));
   CHECK(curves[0].back() < 0.7f);
   CHECK(curves[0] == curves[1]);
-}
-
-TEST_CASE("a minibatch has the loss and the gradients of its sentences") {
-  LanguageModel m;
-  const std::vector<std::size_t> from{0, 9, 31, 60};
-  const auto gradients = [&] {
-    const std::vector<float> all = test::all_gradients(m.pc);
-    m.pc.reset_gradient();
-    return all;
-  };
-  for (const bool batched : {false, true}) {
-    ComputationGraph g(batched);
-    const Expression together = m.loss(g, from, 15);
-    const float loss = as_scalar(together.value());
-    g.backward(together);
-    const std::vector<float> expected = gradients();
-    // All in one graph, and each in a graph of its own.
-    ComputationGraph h(batched);
-    std::vector<Expression> losses;
-    for (std::size_t start : from) losses.push_back(m.loss(h, {start}, 15));
-    const Expression mean = average(losses);
-    CHECK(as_scalar(mean.value()) == Approx(loss).epsilon(1e-5));
-    h.backward(mean);
-    const std::vector<float> single = gradients();
-    for (std::size_t start : from) {
-      ComputationGraph own(batched);
-      own.backward(m.loss(own, {start}, 15) * 0.25f);
-    }
-    const std::vector<float> apart = gradients();
-    double worst = 0, largest = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      worst = std::max(
-          {worst, std::abs(1.0 * expected[i] - single[i]), std::abs(1.0 * expected[i] - apart[i])});
-      largest = std::max(largest, std::abs(1.0 * expected[i]));
-    }
-    CHECK(worst < 1e-5 * largest);
-  }
 }
 
 }  // namespace learn_test

@@ -26,10 +26,6 @@ TEST_CASE("an LSTM with layer normalization computes what the paper says") {
   const std::vector<Parameter> p = lstm.get_parameter_collection().parameters_list();
   REQUIRE(p.size() == 9);
   CHECK(pc.parameter_count() == 4 * hidden * (in + hidden + 1) + 4 * 4 * hidden + 2 * hidden);
-  ParameterCollection twin;
-  const VanillaLSTMBuilder again(twin, lstm.settings());
-  CHECK((again.settings().ln_lstm && again.settings().forget_bias == 0.5f));
-  CHECK(twin.parameter_count() == pc.parameter_count());
   const auto w = [&](unsigned k) { return naive::values(p[k]); };
   ComputationGraph g;
   lstm.new_graph(g);
@@ -54,25 +50,6 @@ TEST_CASE("an LSTM with layer normalization computes what the paper says") {
       h[i] = naive::logistic(sums[2 * hidden + i]) * std::tanh(out[i]);
       CHECK(y[i] == Approx(h[i]).margin(1e-5));
     }
-  }
-}
-
-TEST_CASE("an LSTM with layer normalization has right gradients, batched or not") {
-  ParameterCollection pc;
-  VanillaLSTMBuilder lstm(2, 3, 4, pc, true);
-  naive::spread(pc);
-  for (const unsigned batch : {1u, 3u}) {
-    ComputationGraph g;
-    lstm.new_graph(g);
-    lstm.start_new_sequence();
-    Expression y;
-    for (unsigned t = 0; t < 3; ++t)
-      y = lstm.add_input(input(g, Dim({3}, batch), naive::numbers(3 * batch, 70 + t)));
-    CHECK(y.dim() == Dim({4}, batch));
-    const GradientReport report = check_gradients(sum_batches(sum_elems(square(y))));
-    INFO(report);
-    CHECK(report.ok(1e-5));
-    CHECK(report.parameters == 18);
   }
 }
 

@@ -157,13 +157,6 @@ TEST_CASE("residual convolution: dropout draws again in each call, and rests") {
   CHECK(run() == plain);
 }
 
-TEST_CASE("residual convolution: settings are saved") {
-  const auto settings = naive::saved(ResidualConvolution::Settings{2, 5, 0.25f});
-  CHECK((settings.channels == 2 && settings.window == 5 && settings.epsilon == 0.25f));
-  const auto norm = naive::saved(ImageNorm::Settings{3, 0.5f, 0.25f});
-  CHECK((norm.channels == 3 && norm.epsilon == 0.5f && norm.gain == 0.25f));
-}
-
 TEST_CASE("residual convolution: tells what it cannot do, and stays as it was") {
   ParameterCollection model;
   CHECK_THROWS_WITH(ImageNorm(model, {0}), Catch::Contains("needs a channel"));
@@ -174,19 +167,16 @@ TEST_CASE("residual convolution: tells what it cannot do, and stays as it was") 
     CHECK_THROWS_AS(ResidualConvolution(model, {2, 3, epsilon}), ArgumentError);
   }
   CHECK(model.parameters_list().empty());
-  const auto check = [](auto layer, auto empty) {
+  const auto check = [](auto layer) {
     ComputationGraph cg;
-    const Expression x = zeros(cg, {4, 4, 2});
-    CHECK_THROWS_WITH(layer.apply(x), Catch::Contains("call new_graph first"));
-    CHECK_THROWS_WITH(empty.new_graph(cg), Catch::Contains("the layer is empty"));
     layer.new_graph(cg);
     for (const Dim& d : {Dim({4, 4, 3}), Dim({4, 4}), Dim({4, 4, 2, 2})})
       CHECK_THROWS_AS(layer.apply(zeros(cg, d)), ShapeError);
-    CHECK(layer.apply(x).dim() == Dim({4, 4, 2}));
+    CHECK(layer.apply(zeros(cg, {4, 4, 2})).dim() == Dim({4, 4, 2}));
   };
-  check(ImageNorm(model, {2}), ImageNorm());
+  check(ImageNorm(model, {2}));
   ResidualConvolution layer(model, {2});
-  check(layer, ResidualConvolution());
+  check(layer);
   for (const float rate : {-0.1f, 1.0f, NAN})
     CHECK_THROWS_AS(layer.set_dropout(rate), ArgumentError);
 }

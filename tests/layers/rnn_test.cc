@@ -7,7 +7,6 @@ using naive::difference;
 using naive::element;
 using naive::numbers;
 using naive::State;
-using naive::throws_here;
 
 TEST_CASE("a simple RNN with auxiliary inputs computes what the textbook says") {
   for (const unsigned layers : {1u, 2u, 3u})
@@ -41,21 +40,8 @@ TEST_CASE("a simple RNN with auxiliary inputs computes what the textbook says") 
         for (unsigned b = 0; b < batch; ++b)
           for (unsigned l = 0; l < layers; ++l)
             CHECK(difference(states[b].h[l], element(rnn.final_h()[l], b)) < 2e-6);
+        check_slopes(sum_batches(squared_norm(rnn.back())), 4 * layers);
       }
-}
-
-TEST_CASE("gradients of a simple RNN are the slopes of the loss") {
-  ParameterCollection pc;
-  SimpleRNNBuilder rnn(2, 3, 4, pc, true);
-  rnn.set_dropout(0.2f, 0.3f);
-  auto p = pc.add_parameters({3}), a = pc.add_parameters({4});
-  ComputationGraph g;
-  rnn.new_graph(g);
-  rnn.start_new_sequence();
-  std::vector<Expression> losses;
-  for (int t = 0; t < 3; ++t)
-    losses.push_back(squared_norm(rnn.add_auxiliary_input(parameter(g, p), parameter(g, a))));
-  check_slopes(sum(losses), 10);
 }
 
 TEST_CASE("steps make a tree") {
@@ -184,53 +170,26 @@ TEST_CASE("an initial state is seen before the first step") {
   CHECK(rnn.final_s().empty());
 }
 
-TEST_CASE("inputs and states of wrong sizes are errors at the caller's line") {
+TEST_CASE("copy takes the values of a builder of the same size") {
   ParameterCollection pc;
-  VanillaLSTMBuilder lstm(2, 2, 3, pc);
-  ComputationGraph g;
-  const Expression x = input(g, {2}, {1, -1}), y = input(g, {3}, {1, 2, 3});
-  lstm.new_graph(g);
-  lstm.start_new_sequence();
-  throws_here([&] { lstm.add_input(y); }, "lstm_step", __LINE__);
-  // The sequence is as before.
-  CHECK(lstm.state() == -1);
-  CHECK(lstm.final_h().empty());
-  const Expression a = lstm.add_input(x);
-  throws_here([&] { lstm.add_input(y); }, "lstm_step", __LINE__);
-  CHECK(lstm.state() == 0);
-  CHECK(as_vector(lstm.back().value()) == as_vector(a.value()));
-  lstm.start_new_sequence({x, x, x, x});  // of the wrong size: told at the first step
-  throws_here([&] { lstm.add_input(x); }, "lstm_step", __LINE__);
-}
-
-TEST_CASE("a builder whose graph is gone says so") {
-  ParameterCollection pc;
-  VanillaLSTMBuilder lstm(1, 2, 3, pc);
-  SimpleRNNBuilder rnn(1, 2, 3, pc);
-  std::optional<ComputationGraph> g;
-  for (const bool destroy : {true, false}) {
-    g.emplace();
-    lstm.new_graph(*g);
-    lstm.start_new_sequence();
-    rnn.new_graph(*g);
-    rnn.start_new_sequence();
-    lstm.add_input(input(*g, {2}, {1, 2}));
-    if (destroy)
-      g.reset();
-    else
-      g->clear();
-    ComputationGraph h;
-    const Expression x = input(h, {2}, {1, 2});
-    CHECK_THROWS_AS(lstm.add_input(x), StaleExpressionError);
-    CHECK_THROWS_AS(rnn.add_input(x), StaleExpressionError);
-    CHECK_THROWS_AS(lstm.back().value(), StaleExpressionError);
-    lstm.set_dropout(0.5f);
-    CHECK_THROWS_AS(lstm.add_input(x), StaleExpressionError);
-    lstm.disable_dropout();
-    lstm.new_graph(h);
-    lstm.start_new_sequence();
-    CHECK(lstm.add_input(x).value().is_valid());
+  VanillaLSTMBuilder a(2, 3, 4, pc), b(2, 3, 4, pc), other(1, 3, 4, pc), wide(2, 3, 5, pc);
+  SimpleRNNBuilder rnn(2, 3, 4, pc);
+  const auto first_values = [](const RNNBuilder& x) {
+    return as_vector(x.get_parameter_collection().parameters_list()[0].values());
+  };
+  REQUIRE(first_values(a) != first_values(b));
+  b.copy(a);
+  const auto p = a.get_parameter_collection().parameters_list();
+  const auto q = b.get_parameter_collection().parameters_list();
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    CHECK(as_vector(p[i].values()) == as_vector(q[i].values()));
+    CHECK(p[i].values().v != q[i].values().v);
   }
+  const std::vector<float> before = first_values(other);
+  CHECK_THROWS_AS(other.copy(a), ArgumentError);
+  CHECK_THROWS_AS(wide.copy(a), ShapeError);
+  CHECK_THROWS_AS(rnn.copy(a), ShapeError);
+  CHECK(first_values(other) == before);
 }
 
 }  // namespace rnn_test

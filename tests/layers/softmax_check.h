@@ -87,6 +87,17 @@ inline void check_softmax(
   CHECK_THROWS_AS(softmax.neg_log_softmax(rep, known[0]), dynet::Error);
   CHECK_THROWS_AS(softmax.neg_log_softmax(rep, {known[0], known[1]}), dynet::Error);
   CHECK_THROWS_AS(softmax.neg_log_softmax(one, words), dynet::Error);
+  CHECK_THROWS_AS(softmax.full_logits(dynet::zeros(g, {kRep + 1})), dynet::Error);
+  CHECK_THROWS_AS(softmax.full_logits(dynet::Expression()), dynet::Error);
+  CHECK(difference(softmax.neg_log_softmax(rep, drawn), losses) < 1e-5);
+}
+
+/// All that a softmax can be asked needs a graph.
+inline void check_without_graph(dynet::SoftmaxBuilder& softmax, const dynet::Expression& rep) {
+  CHECK_THROWS_AS(softmax.neg_log_softmax(rep, 0u), dynet::ArgumentError);
+  CHECK_THROWS_AS(softmax.sample(rep), dynet::ArgumentError);
+  CHECK_THROWS_AS(softmax.full_logits(rep), dynet::ArgumentError);
+  CHECK_THROWS_AS(softmax.full_log_distribution(rep), dynet::ArgumentError);
 }
 
 }  // namespace naive

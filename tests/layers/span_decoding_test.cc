@@ -7,19 +7,6 @@ using namespace dynet;
 using namespace decoding;
 using namespace dynet::test;
 
-namespace {
-
-/// Those that are allowed, the best first.
-std::vector<ScoredSpans> sorted_trees(const SpanScores& s) {
-  std::vector<ScoredSpans> all = all_span_trees(s);
-  std::erase_if(all, [](const ScoredSpans& t) { return t.score == double(kForbidden); });
-  std::stable_sort(all.begin(), all.end(),
-                   [](const ScoredSpans& a, const ScoredSpans& b) { return a.score > b.score; });
-  return all;
-}
-
-}  // namespace
-
 TEST_CASE("span decoding: the n best of all trees, in order, ties lexicographically") {
   Counts counts;
   for (std::uint64_t key = 0; key < 48; ++key) {
@@ -27,7 +14,7 @@ TEST_CASE("span decoding: the n best of all trees, in order, ties lexicographica
     const auto labels = static_cast<unsigned>(1 + key % 3);
     const SpanScores s = some_span_scores(static_cast<unsigned>(key % (labels == 1 ? 7 : 5)),
                                           labels, key, whole, key % 5 == 0);
-    const std::vector<ScoredSpans> all = sorted_trees(s);
+    const std::vector<ScoredSpans> all = best_first(all_span_trees(s));
     for (const std::size_t n : {std::size_t{1}, std::size_t{3}, std::size_t{50}, all.size() + 2}) {
       if (n > 3000) continue;
       check_n_best(best_span_trees(s, n), n, all, &ScoredSpans::spans, counts);
@@ -41,7 +28,7 @@ TEST_CASE("span decoding: the n best of all trees, in order, ties lexicographica
 TEST_CASE("span decoding: the best of all trees of six words with labels") {
   for (std::uint64_t key = 0; key < 3; ++key) {
     const SpanScores s = some_span_scores(6, 2, key, key == 1);
-    const std::vector<ScoredSpans> all = sorted_trees(s);
+    const std::vector<ScoredSpans> all = best_first(all_span_trees(s));
     CHECK(all.size() == 42 * 2048);
     const std::vector<ScoredSpans> best = best_span_trees(s, 200);
     REQUIRE(best.size() == 200);
@@ -51,28 +38,8 @@ TEST_CASE("span decoding: the best of all trees of six words with labels") {
 
 TEST_CASE("span decoding: samples come as often as they are probable") {
   const SpanScores s = some_span_scores(4, 2, 42);
-  ComputationGraph g;
-  const Expression x = input(g, {4, 4, 2}, s.spans);
-  const std::vector<float> expected = as_vector(span_marginals(x).value());
-  std::vector<double> seen(expected.size(), 0.0);
-  constexpr unsigned kDraws = 20000;
-  for (unsigned k = 0; k < kDraws; ++k) {
-    const std::vector<LabelledSpan> tree = sample_span_tree(s, k);
-    REQUIRE(tree.size() == 7);
-    for (const LabelledSpan& y : tree) ++seen[(y.label * 4 + y.last) * 4 + y.first];
-  }
-  CHECK(sample_span_tree(s, 7) == sample_span_tree(s, 7));
-  unsigned checked = 0;
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    const double e = static_cast<double>(expected[i]) * kDraws;
-    if (e == 0) CHECK(seen[i] == 0);
-    if (e < 20 || kDraws - e < 20) continue;
-    // Whether it is there or not: of one degree of freedom, one time in ten thousand.
-    const double d = seen[i] - e, chi = d * d / e + d * d / (kDraws - e);
-    CHECK(chi < 15.1);
-    ++checked;
-  }
-  CHECK(checked >= 14);
+  check_samples(best_first(all_span_trees(s)), &ScoredSpans::spans,
+                [&](unsigned key) { return sample_span_tree(s, key); });
 }
 
 TEST_CASE("span decoding: where all is forbidden there is nothing, and of no words one tree") {
@@ -104,31 +71,6 @@ TEST_CASE("span decoding: scores of a graph, and mistakes") {
   CHECK_THROWS_AS(span_scores(zeros(g, {3, 2})), ArgumentError);
   CHECK_THROWS_WITH(span_scores(zeros(g, {2, 2, 0})),
                     Catch::StartsWith("span_scores: the scores of spans must be"));
-}
-
-TEST_CASE("span decoding: training finds the trees of which it is told") {
-  // Scores of words and of pairs of borders are all there is to learn.
-  ParameterCollection model;
-  const std::vector<std::vector<LabelledSpan>> gold = {
-      {{0, 3, 1}, {0, 1, 0}, {2, 3, 0}, {0, 0, 1}, {1, 1, 0}, {2, 2, 0}, {3, 3, 1}},
-      {{0, 2, 0}, {0, 0, 0}, {1, 2, 1}, {1, 1, 1}, {2, 2, 0}}};
-  std::vector<Parameter> scores = {model.add_parameters({4, 4, 2}),
-                                   model.add_parameters({3, 3, 2})};
-  SimpleSGDTrainer trainer(model, 0.5f);
-  for (int step = 0; step < 40; ++step) {
-    ComputationGraph g;
-    const Expression loss = -span_log_prob(parameter(g, scores[0]), gold[0]) -
-                            span_log_prob(parameter(g, scores[1]), gold[1]);
-    g.backward(loss);
-    trainer.update();
-  }
-  ComputationGraph g;
-  for (unsigned k = 0; k < 2; ++k) {
-    const Expression x = parameter(g, scores[k]);
-    CHECK(as_scalar(span_log_prob(x, best_span_tree(span_scores(x))).value()) ==
-          as_scalar(span_log_prob(x, gold[k]).value()));
-    CHECK(as_scalar(span_log_prob(x, gold[k]).value()) > std::log(0.5));
-  }
 }
 
 }  // namespace span_decoding_test

@@ -148,10 +148,7 @@ TEST_CASE("stack lstm: what is wrong is said, and changes nothing") {
   CHECK_THROWS_AS(StackLSTM(model, {1, 2, 0}), ArgumentError);
   CHECK(model.parameters_list().empty());
   ComputationGraph cg;
-  StackLSTM none;
-  CHECK_THROWS_WITH(none.new_graph(cg), Catch::Contains("the layer is empty"));
   StackLSTM layer(model, {1, kInput, kHidden});
-  CHECK_THROWS_WITH(layer.start(), Catch::Contains("call new_graph first"));
   RNNStack nowhere;
   const Expression x = input(cg, {kInput}, {1, 2, 3});
   CHECK((nowhere.empty() && nowhere.size() == 0));

@@ -1,5 +1,4 @@
-#include "tests/layers/naive_transformer.h"
-#include "tests/support/all_values.h"
+#include "tests/layers/cells.h"
 
 namespace tree_lstm_test {
 
@@ -203,84 +202,6 @@ TEST_CASE("tree LSTMs of sequences read a node, then its children, in one or bot
   }
   check_states(one, states);
   CHECK(two.get_s(4).size() == 1);
-  CHECK_THROWS_AS(BidirectionalTreeLSTMBuilder(1, 3, 4, pc), ArgumentError);
-}
-
-namespace {
-
-template <class Builder, class... N>
-void check_builder(unsigned in, N... n) {
-  ParameterCollection a, b;
-  Builder tree(n..., kLayers, in, kHidden, a);
-  naive::spread(a);
-  const auto loss = [&](Builder& each, ComputationGraph& g, bool update) {
-    each.new_graph(g, update);
-    each.start_new_sequence();
-    add_tree(each, g, in);
-    return squared_norm(each.back()) + sum_elems(each.get_s(7)[0]);
-  };
-  {
-    ComputationGraph g;
-    check_slopes(loss(tree, g, true));
-  }
-  {
-    ComputationGraph g;
-    auto p = a.add_parameters({1}, ParameterInitConst(1.0f));
-    g.backward(loss(tree, g, false) + parameter(g, p));
-    for (float x : test::all_gradients(tree.get_parameter_collection())) REQUIRE(x == 0);
-    a.reset_gradient();
-  }
-  auto s = naive::saved(tree.settings());
-  Builder again(b, s);
-  again.copy(tree);
-  ComputationGraph g, h;
-  CHECK(as_scalar(loss(again, g, true).value()) == as_scalar(loss(tree, h, true).value()));
-  s.layers = 0;
-  CHECK_THROWS_AS(Builder(b, s), ArgumentError);
-  // Mistakes.
-  ComputationGraph k;
-  ParameterCollection c;
-  Builder fresh(n..., kLayers, in, kHidden, c);
-  const Expression x = input(k, {in}, numbers(in, 1));
-  throws_here([&] { fresh.start_new_sequence(); }, "call new_graph first", __LINE__);
-  throws_here([&] { fresh.add_input(0, {}, x); }, "call new_graph", __LINE__);
-  fresh.new_graph(k);
-  throws_here([&] { fresh.add_input(0, {}, x); }, "start_new_sequence", __LINE__);
-  throws_here([&] { fresh.back(); }, "start_new_sequence", __LINE__);
-  fresh.start_new_sequence();
-  throws_here([&] { fresh.back(); }, "was not added", __LINE__);
-  throws_here([&] { fresh.add_input(-1, {}, x); }, "must not be negative", __LINE__);
-  throws_here([&] { fresh.add_input(1, {0}, x); }, "node 0 was not added", __LINE__);
-  throws_here([&] { fresh.add_input(1, {}, Expression()); }, "needs an input", __LINE__);
-  throws_here([&] { fresh.add_input(1, {}, zeros(k, {in + 1})); }, "", __LINE__);
-  fresh.add_input(1, {}, x);
-  throws_here([&] { fresh.add_input(1, {}, x); }, "a node 1 already", __LINE__);
-  throws_here([&] { fresh.add_input(2, {1, 5}, x); }, "node 5 was not added", __LINE__);
-  throws_here([&] { fresh.get_h(2); }, "node 2 was not added", __LINE__);
-  fresh.start_new_sequence();
-  fresh.set_num_elements(2);
-  throws_here([&] { fresh.add_input(2, {}, x); }, "no node 2 in a tree of 2", __LINE__);
-  CHECK_THROWS_AS(fresh.set_num_elements(-1), ArgumentError);
-  const Vector leaf = naive::to_double(as_vector(fresh.add_input(1, {}, x).value()));
-  fresh.add_input(0, {1}, x);
-  CHECK(fresh.back().value().is_valid());
-  // Nodes and the limit belong to the tree, and the tree to its graph.
-  fresh.start_new_sequence();
-  throws_here([&] { fresh.back(); }, "was not added", __LINE__);
-  CHECK(difference(leaf, as_vector(fresh.add_input(2, {}, x).value())) < 1e-6);
-  ComputationGraph other;
-  fresh.new_graph(other);
-  throws_here([&] { fresh.add_input(0, {}, zeros(other, {in})); }, "start_new_seq", __LINE__);
-  throws_here([&] { fresh.back(); }, "start_new_sequence", __LINE__);
-}
-
-}  // namespace
-
-TEST_CASE("tree LSTMs have right gradients, are made again, and tell mistakes") {
-  check_builder<NaryTreeLSTMBuilder>(kIn, kMost);
-  check_builder<ChildSumTreeLSTMBuilder>(kIn);
-  check_builder<UnidirectionalTreeLSTMBuilder>(kHidden);
-  check_builder<BidirectionalTreeLSTMBuilder>(kHidden);
 }
 
 TEST_CASE("trees of one minibatch are as trees alone") {
