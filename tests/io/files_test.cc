@@ -115,20 +115,6 @@ TEST_CASE("a target that cannot be is refused") {
   CHECK(folder.names() == std::vector<std::string>{"file"});
 }
 
-TEST_CASE("links and modes survive a write") {
-  const TemporaryFolder folder;
-  std::filesystem::create_directory(folder.path() / "sub");
-  write_file((folder / "sub") + "/real", "old");
-  REQUIRE(chmod(((folder / "sub") + "/real").c_str(), 0640) == 0);
-  std::filesystem::create_symlink("sub/real", folder / "link");
-  write_file(folder / "link", "new");
-  CHECK(std::filesystem::is_symlink(folder / "link"));
-  CHECK(read_file((folder / "sub") + "/real") == "new");
-  struct stat info = {};
-  REQUIRE(stat(((folder / "sub") + "/real").c_str(), &info) == 0);
-  CHECK((info.st_mode & 0777) == 0640);
-}
-
 TEST_CASE("a write removes files that killed processes left, not those being written") {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "m.tmp-00000000000000ff");  // not ours

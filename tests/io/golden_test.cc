@@ -106,9 +106,9 @@ TEST_CASE("settings that are unknown here are refused by their names") {
   Golden<LaterTrainer> later;
   Golden<> here;
   save(folder / "m", later.trainer);
-  CHECK(message_of<FileError>([&] { load(folder / "m", here.trainer); }) ==
-        "cannot load " + (folder / "m") +
-            ": it does not fit: AdamTrainer has an unknown setting hurries; AdamTrainer has an "
+  CHECK(failed_load(folder / "m", here.trainer) ==
+        misfit(folder / "m") +
+            "AdamTrainer has an unknown setting hurries; AdamTrainer has an "
             "unknown setting rests; AdamTrainer has an unknown setting warmth");
 }
 

@@ -74,6 +74,56 @@ TEST_CASE("a model file goes through arrays and comes back with every bit") {
   CHECK_FALSE(again.model.b.is_updated());
 }
 
+TEST_CASE("word vectors become arrays, a model and vectors again") {
+  const TemporaryFolder folder;
+  const std::string text = folder / "v.txt", binary = folder / "v.bin",
+                    arrays = folder / "v.safetensors", model = folder / "v.dynet",
+                    back = folder / "back.vec";
+  write_file(text, "the 1 2\n. . 3 4\nthe 5 6\n");
+  write_tensors(arrays, read_tensors(text));
+  CHECK_THROWS_AS(write_tensors(binary, read_tensors(arrays)),
+                  ArgumentError);  // a word with a space
+  write_tensors(model, read_tensors(arrays));
+  Dict words;
+  ParameterCollection pc;
+  const LookupParameter table = pc.add_lookup_parameters(2, {2}, "vectors");
+  load(model, pc, words);
+  CHECK(words.get_words() == std::vector<std::string>{"the", ". ."});
+  CHECK(table_values(table) == std::vector<float>{1, 2, 3, 4});
+
+  write_file(text, "2 2\nthe 1 2\ncat 3 4\n");
+  write_tensors(arrays, read_tensors(text));
+  write_tensors(binary, read_tensors(arrays));
+  write_tensors(back, read_tensors(binary));
+  CHECK(read_file(back) == read_file(text));
+  CHECK_SAYS(FileError, write_tensors(back, read_tensors(model)),
+             "an array `vectors` and the bytes of as many `words`");
+}
+
+TEST_CASE("arrays that a format cannot hold, and reads behind the end of a file") {
+  const TemporaryFolder folder;
+  NamedTensor t;
+  t.name = "vectors";
+  t.shape = {1, 2};
+  t.bytes = std::string(8, '\0');
+  NamedTensor words;
+  words.name = "words";
+  words.type = NamedTensor::Type::U8;
+  words.shape = {2};
+  words.bytes = "a\n";
+  write_tensors(folder / "m.vec", {t, words});
+  CHECK_SAYS(FileError, write_tensors(folder / "m.dynet", {words}),
+             "words holds U8, which are no floats");
+  t.shape = std::vector<std::uint64_t>(8, 1);
+  t.bytes.resize(4);
+  write_safetensors(folder / "m.safetensors", {t});
+  ParameterCollection pc;
+  CHECK_SAYS(FileError, load_safetensors(folder / "m.safetensors", pc), "vectors has 8 sizes");
+  const InputFile in(folder / "m.vec");
+  CHECK_SAYS(FileError, in.read(in.size() - 1, 2), "the file is cut short");
+  CHECK_THROWS_AS(in.read(~std::uint64_t{0}, 2), FileError);
+}
+
 TEST_CASE("a collection alone needs no layout") {
   const TemporaryFolder folder;
   const Run run(1);

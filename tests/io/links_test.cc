@@ -65,7 +65,7 @@ TEST_CASE("the next writer of a long name removes the file that a killed process
   CHECK(folder.names().size() == 2);
 }
 
-TEST_CASE("a link that leads to no file gets one, whatever the way") {
+TEST_CASE("a link that leads to no file gets one, whatever the way, and files keep their modes") {
   const TemporaryFolder folder;
   create_directory(folder / "sub");
   create_directory(folder / "other");
@@ -81,7 +81,7 @@ TEST_CASE("a link that leads to no file gets one, whatever the way") {
                                                        {"first", "third"},
                                                        {"folder-link/up", "sub/up"},
                                                        {"folder-link/plain", "other/plain"}};
-  for (const char* bytes : {"made", "replaced"})
+  for (const std::string bytes : {"made", "replaced"})
     for (const auto& [link, target] : cases) {
       INFO(link << " " << bytes);
       const bool was_link = is_symlink(folder / link);
@@ -90,6 +90,10 @@ TEST_CASE("a link that leads to no file gets one, whatever the way") {
       CHECK_FALSE(is_symlink(folder / target));
       CHECK(read_file(folder / target) == bytes);
       CHECK(read_file(folder / link) == bytes);
+      struct stat info = {};
+      REQUIRE(::stat((folder / target).c_str(), &info) == 0);
+      if (bytes == "replaced") CHECK((info.st_mode & 0777) == 0640);
+      REQUIRE(::chmod((folder / target).c_str(), 0640) == 0);
     }
   CHECK(is_symlink(folder / "second"));
   CHECK_THAT(failed_write(folder / "nowhere"), Catch::Contains("no file can be made in folder"));

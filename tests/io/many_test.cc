@@ -42,34 +42,17 @@ struct Many {
   ParameterCollection pc;
 
   explicit Many(std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i)
-      pc.add_subcollection(word(i)).add_parameters({1}, ParameterInitConst(1), "p");
+    for (std::size_t i = 0; i < n; ++i) {
+      ParameterCollection part = pc.add_subcollection(word(i));
+      part.add_parameters({1}, ParameterInitConst(1), "p");
+      part.add_lookup_parameters(1, {1}, ParameterInitConst(1), "t");
+    }
   }
 };
 
 }  // namespace
 
-TEST_CASE("40,000 arrays of safetensors are written and read") {
-  const TemporaryFolder folder;
-  check_growth("safetensors", [&](std::size_t n) {
-    std::vector<NamedTensor> tensors(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      tensors[i].name = word(i);
-      tensors[i].shape = {1};
-      tensors[i].bytes = std::string(4, static_cast<char>(i));
-    }
-    return [=, &folder] {
-      const std::string path = folder / std::to_string(n);
-      write_safetensors(path, tensors);
-      const auto again = read_safetensors(path);
-      REQUIRE(again.size() == n);
-      REQUIRE(again[n - 1].name == word(n - 1));
-      REQUIRE(again[n - 1].bytes == tensors[n - 1].bytes);
-    };
-  });
-}
-
-TEST_CASE("40,000 parameters go through every format") {
+TEST_CASE("40,000 parameters and tables go through every format") {
   const TemporaryFolder folder;
   const auto check = [&](const char* what, auto save_to, auto load_from) {
     check_growth(what, [&, save_to, load_from](std::size_t n) -> std::function<void()> {
@@ -101,6 +84,7 @@ TEST_CASE("40,000 parameters go through every format") {
       "DyNet's text with gradients",
       [](auto& path, auto& pc) {
         for (const Parameter& p : pc.parameters_list()) plant(p, {1});
+        for (const LookupParameter& t : pc.lookup_parameters_list()) plant_row(t, 0, {1});
         TextFileSaver(path).save(pc);
       },
       [](auto& path, auto& pc) { TextFileLoader(path).populate(pc); });
@@ -120,21 +104,6 @@ TEST_CASE("40,000 states of a trainer go through a file and through text") {
       adam->save(text);
       adam->populate(text);
       REQUIRE(adam->state_views().size() == n);
-    };
-  });
-}
-
-TEST_CASE("a table of each name is read from DyNet's text beside gradients of all others") {
-  const TemporaryFolder folder;
-  check_growth("tables", [&](std::size_t n) -> std::function<void()> {
-    const auto pc = std::make_shared<ParameterCollection>();
-    std::vector<LookupParameter> tables;
-    for (std::size_t i = 0; i < n; ++i)
-      tables.push_back(pc->add_lookup_parameters(1, {1}, ParameterInitConst(1)));
-    return [=, &folder] {
-      for (const LookupParameter& t : tables) plant_row(t, 0, {1});
-      TextFileSaver(folder / std::to_string(n)).save(*pc);
-      TextFileLoader(folder / std::to_string(n)).populate(*pc);
     };
   });
 }

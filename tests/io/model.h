@@ -5,6 +5,7 @@
 
 #include "dynet-like/io/save.h"
 #include "dynet-like/train/adam.h"
+#include "tests/io/folder.h"
 #include "tests/param/plant.h"
 #include "tests/support/all_values.h"
 
@@ -69,5 +70,15 @@ struct Run {
     return s;
   }
 };
+
+/// Error text of loading these things, or "".
+template <class... Things>
+std::string failed_load(const std::string& path, Things&&... things) {
+  return message_of<FileError>([&] { load(path, things...); });
+}
+/// Its beginning where things do not fit.
+inline std::string misfit(const std::string& path) {
+  return "cannot load " + path + ": it does not fit: ";
+}
 
 }  // namespace dynet

@@ -87,12 +87,12 @@ TEST_CASE("parts of a file are loaded if that is allowed, and told") {
   auto b = layer.add_parameters({6}, ParameterInitConst(1.0f), "b");
   auto more = layer.add_parameters({2}, ParameterInitConst(2.0f), "more");
   const auto fails = [&](const LoadOptions& options) {
-    return message_of<FileError>([&] { load(folder / "m", options, pc); });
+    return failed_load(folder / "m", options, pc);
   };
   const std::string b_differs = "/layer/b is {5} in the file and {6} here",
                     e_extra = "/layer/E a table of 6 rows {2} is in the file only",
                     more_missing = "/layer/more {2} is missing in the file",
-                    start = "cannot load " + (folder / "m") + ": it does not fit: ";
+                    start = misfit(folder / "m");
   CHECK(fails({}) == start + b_differs + "; " + e_extra + "; " + more_missing);
   CHECK(fails({.allow_missing = true}) == start + b_differs + "; " + e_extra);
   CHECK(fails({.allow_extra = true}) == start + b_differs + "; " + more_missing);
@@ -105,6 +105,29 @@ TEST_CASE("parts of a file are loaded if that is allowed, and told") {
   CHECK(as_vector(w.values()) == as_vector(one.w.values()));
   CHECK(as_vector(b.values()) == std::vector<float>(6, 1.0f));
   CHECK(as_vector(more.values()) == std::vector<float>(2, 2.0f));
+}
+
+TEST_CASE("damage is found in values that are left out, too") {
+  const TemporaryFolder folder;
+  ParameterCollection one, other;
+  one.add_parameters({3}, ParameterInitConst(0.5f), "a");
+  one.add_parameters({3}, ParameterInitConst(0.5f), "b");
+  auto a = other.add_parameters({3}, ParameterInitConst(2.0f), "a");
+  save(folder / "m", one);
+  const std::string good = read_file(folder / "m");
+  int refused = 0;
+  for (std::size_t k = 0; k < good.size(); ++k) {
+    std::string bytes = good;
+    bytes[k] = static_cast<char>(bytes[k] ^ 4);
+    write_file(folder / "m", bytes);
+    try {
+      load(folder / "m", LoadOptions{.allow_extra = true}, other);
+    } catch (const FileError&) {
+      ++refused;
+    }
+  }
+  CHECK(refused == static_cast<int>(good.size()));
+  CHECK(as_vector(a.values()) == std::vector<float>(3, 2.0f));
 }
 
 TEST_CASE("names are changed on the way, the longest rule first") {
@@ -175,9 +198,8 @@ TEST_CASE("single parameters are saved and loaded by their handles") {
   CHECK(as_vector(two.w.values()) == as_vector(one.w.values()));
   CHECK(table_values(two.e) == table_values(one.e));
   CHECK(as_vector(two.b.values()) != as_vector(one.b.values()));
-  CHECK(message_of<FileError>([&] { load(folder / "m", two.b, two.e); }) ==
-        "cannot load " + (folder / "m") +
-            ": it does not fit: /W {3,4} is in the file only; /layer/b {5} is missing in the file");
+  CHECK(failed_load(folder / "m", two.b, two.e) ==
+        misfit(folder / "m") + "/W {3,4} is in the file only; /layer/b {5} is missing in the file");
   ParameterCollection pc;
   auto v = pc.add_parameters({3, 4}, "V");
   load(folder / "m", LoadOptions{.rename = {{"/W", "/V"}}}, v, two.e);

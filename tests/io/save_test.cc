@@ -91,22 +91,6 @@ TEST_CASE("parameters are found by name, whatever their order and place") {
   CHECK(as_vector(other.values()) == std::vector<float>{1, 1});
 }
 
-TEST_CASE("a table must have as many rows as in the file") {
-  const TemporaryFolder folder;
-  ParameterCollection saved;
-  saved.add_lookup_parameters(6, {2}, "E");
-  save(folder / "m", saved);
-  for (const unsigned rows : {5u, 7u}) {
-    CAPTURE(rows);
-    ParameterCollection pc;
-    pc.add_lookup_parameters(rows, {2}, "E");
-    CHECK(message_of<FileError>([&] { load(folder / "m", pc); }) ==
-          "cannot load " + (folder / "m") +
-              ": it does not fit: /E is a table of 6 rows {2} in the file and a table of " +
-              std::to_string(rows) + " rows {2} here");
-  }
-}
-
 TEST_CASE("all that does not fit is told at once and nothing changes") {
   const TemporaryFolder folder;
   Model one(1);
@@ -119,22 +103,25 @@ TEST_CASE("all that does not fit is told at once and nothing changes") {
   layer.add_parameters({6, 2}, "E");
   pc.add_lookup_parameters(3, {2}, "T");
   CHECK(
-      message_of<FileError>([&] { load(folder / "m", pc); }) ==
-      "cannot load " + (folder / "m") +
-          ": it does not fit: /W is {3,4} in the file and {4,3} here; /layer/E is a table of 6 "
-          "rows "
-          "{2} in the file and {6,2} here; /layer/more {7} is missing in the file; /T a table of 3 "
-          "rows {2} is missing in the file");
+      failed_load(folder / "m", pc) ==
+      misfit(folder / "m") +
+          "/W is {3,4} in the file and {4,3} here; /layer/E is a table of 6 rows {2} in the file "
+          "and "
+          "{6,2} here; /layer/more {7} is missing in the file; /T a table of 3 rows {2} is missing "
+          "in the file");
   CHECK(as_vector(b.values()) == std::vector<float>(5, 1.0f));
   CHECK(as_vector(w.values()) == std::vector<float>(12, 1.0f));
 
-  ParameterCollection less;
-  less.add_parameters({3, 4}, "W");
-  CHECK(
-      message_of<FileError>([&] { load(folder / "m", less); }) ==
-      "cannot load " + (folder / "m") +
-          ": it does not fit: /layer/b {5} is in the file only; /layer/E a table of 6 rows {2} is "
-          "in the file only");
+  for (const unsigned rows : {5u, 7u}) {
+    ParameterCollection other;
+    other.add_parameters({3, 4}, "W");
+    other.add_subcollection("layer").add_lookup_parameters(rows, {2}, "E");
+    CHECK(failed_load(folder / "m", other) ==
+          misfit(folder / "m") +
+              "/layer/b {5} is in the file only; /layer/E is a table of 6 rows {2} in the file and "
+              "a table of " +
+              std::to_string(rows) + " rows {2} here");
+  }
 }
 
 TEST_CASE("many things of many kinds come back") {
@@ -195,13 +182,12 @@ TEST_CASE("a failed load changes none of the things") {
     CHECK(wrong_kind == 0.5f);
   };
   const std::string start = "cannot load " + (folder / "m") + ": ";
-  CHECK(message_of<FileError>([&] { load(folder / "m", s, dict, two.pc, mine, wrong_kind); }) ==
+  CHECK(failed_load(folder / "m", s, dict, two.pc, mine, wrong_kind) ==
         start + "thing 5 of 5 is of kind int32, not float32");
   unchanged();
-  CHECK(message_of<FileError>([&] { load(folder / "m", s, dict, two.pc, mine); }) ==
-        start + "it holds 5 things, not 4");
+  CHECK(failed_load(folder / "m", s, dict, two.pc, mine) == start + "it holds 5 things, not 4");
   unchanged();
-  CHECK(message_of<FileError>([&] { load(folder / "m", s, dict, two.pc, sgd, right_kind); }) ==
+  CHECK(failed_load(folder / "m", s, dict, two.pc, sgd, right_kind) ==
         start + "thing 4 of 5 is of kind AdamTrainer, not SimpleSGDTrainer");
   unchanged();
   std::string bytes = read_file(folder / "m");
@@ -222,7 +208,7 @@ TEST_CASE("another layout in the same kind is noticed") {
   save(folder / "m", settings);
   Longer longer;
   longer.language = "kept";
-  CHECK(message_of<FileError>([&] { load(folder / "m", longer); }) ==
+  CHECK(failed_load(folder / "m", longer) ==
         "cannot load " + (folder / "m") +
             ": thing 1 of 1 (object) cannot be read: input stream error");
   CHECK(longer.language == "kept");
@@ -240,11 +226,17 @@ TEST_CASE("a trainer's state needs its parameters") {
   ParameterCollection pc;
   auto w = pc.add_parameters({4, 4}, "W");
   AdamTrainer other(pc, 0.5f);
-  CHECK(message_of<FileError>([&] { load(folder / "m", other); }) ==
-        "cannot load " + (folder / "m") +
-            ": it does not fit: AdamTrainer state of /W is {3,4} in the file and {4,4} here; "
+  CHECK(failed_load(folder / "m", other) ==
+        misfit(folder / "m") +
+            "AdamTrainer state of /W is {3,4} in the file and {4,4} here; "
             "AdamTrainer state of /layer/E fits no parameter");
   CHECK(other.learning_rate == 0.5f);
+  const LoadReport report =
+      load(folder / "m", LoadOptions{.allow_extra = true, .allow_reshaped = true}, other);
+  CHECK(report.left_out ==
+        std::vector<std::string>{"AdamTrainer state of /W is reshaped",
+                                 "AdamTrainer state of /layer/E is in the file only"});
+  CHECK(other.updates == 1);
 }
 
 TEST_CASE("parameters and dictionaries inside a type of the user's") {
@@ -308,6 +300,19 @@ TEST_CASE("collections and dictionaries in archives of the user's own") {
   boost::archive::binary_iarchive in(again);
   CHECK_SAYS(FileError, in >> less, "/layer/b {5} is in the file only");
   CHECK(as_vector(w.values()) == std::vector<float>(12, 1.0f));
+}
+
+TEST_CASE("an archive of one thing is not read as another") {
+  Model model(1);
+  const auto check = [](const auto& written, auto& read, const char* why) {
+    std::stringstream bytes;
+    boost::archive::binary_oarchive(bytes) << written;
+    boost::archive::binary_iarchive in(bytes);
+    CHECK_SAYS(FileError, in >> read, why);
+  };
+  check(model.w, model.pc, "a Parameter was saved, not a ParameterCollection");
+  check(model.pc, model.w, "a ParameterCollection was saved, not a Parameter");
+  check(model.w, model.e, "a Parameter was saved, not a LookupParameter");
 }
 
 }  // namespace save_test

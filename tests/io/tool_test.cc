@@ -22,13 +22,15 @@ struct Tool {
   TemporaryFolder folder;
   std::string output;
 
-  // Returns the exit status; what was printed is in `output`.
-  int operator()(const std::string& arguments) {
+  /// Runs it and checks its exit status, and that it prints a text.
+  void check(const std::string& arguments, int status, const std::string& text = "") {
     const std::string command =
         "cd '" + folder.path().string() + "' && '" TOOL_BINARY "' " + arguments + " > output 2>&1";
-    const int status = std::system(command.c_str());
+    const int ended = std::system(command.c_str()) / 256;
     output = read_file(folder / "output");
-    return status / 256;
+    INFO(arguments << " " << output);
+    CHECK(ended == status);
+    CHECK(says(text));
   }
   bool says(const std::string& text) const { return output.find(text) != std::string::npos; }
 };
@@ -44,25 +46,20 @@ TEST_CASE("a model goes through all formats and comes back") {
   }
   one.parameters_list()[0].stored().data[5] = 0.1f;
   save(tool.folder / "a.dynet", one);
-  CHECK(tool("convert a.dynet a.model") == 0);
-  CHECK(tool("convert a.model b.dynet") == 0);
-  CHECK(tool("convert a.model a.safetensors") == 0);
+  tool.check("convert a.dynet a.model", 0);
+  tool.check("convert a.model b.dynet", 0);
+  tool.check("convert a.model a.safetensors", 0);
   for (const char* other : {"a.model", "b.dynet", "a.safetensors"}) {
-    INFO(other << " " << tool.output);
-    CHECK(tool("diff a.dynet " + std::string(other)) == 0);
-    CHECK(tool.says("2 arrays are the same, 0 differ"));
+    tool.check("diff a.dynet " + std::string(other), 0, "2 arrays are the same, 0 differ");
   }
   load(tool.folder / "b.dynet", two);  // the table was one in DyNet's text as well
   CHECK(table_values(one.lookup_parameters_list()[0]) ==
         table_values(two.lookup_parameters_list()[0]));
-  CHECK(tool("inspect a.model") == 0);
-  CHECK(tool.says("a.model: DyNet's text\n  W  F32 [3,4]  48 bytes"));
-  CHECK(tool("inspect b.dynet") == 0);
-  CHECK(tool.says("all checksums right"));
+  tool.check("inspect a.model", 0, "a.model: DyNet's text\n  W  F32 [3,4]  48 bytes");
+  tool.check("inspect b.dynet", 0, "all checksums right");
   one.parameters_list()[0].stored().data[5] = 0.2f;
   TextFileSaver(tool.folder / "c.model").save(one);
-  CHECK(tool("diff a.dynet c.model") == 1);
-  CHECK(tool.says("W differs in 1 of 12 values, by 0.1"));
+  tool.check("diff a.dynet c.model", 1, "W differs in 1 of 12 values, by 0.1");
 }
 
 TEST_CASE("a model file is shown with all that is in it") {
@@ -71,7 +68,7 @@ TEST_CASE("a model file is shown with all that is in it") {
   run.model.b.set_value({3, 0, -4, 0, std::numeric_limits<float>::infinity()});
   run.model.b.set_updated(false);
   run.save_to(tool.folder / "m", {.metadata = "{\n  \"made\": \"by a test\x1b\"\n}\n"});
-  CHECK(tool("inspect m") == 0);
+  tool.check("inspect m", 0);
   INFO(tool.output);
   for (const char* part : {"format version 1", "all checksums right",
                            "metadata:\n    {\n      \"made\": \"by a test\\u{1b}\"\n    }\n",
@@ -81,14 +78,12 @@ TEST_CASE("a model file is shown with all that is in it") {
                            "  layer/E  F32 [6,2]  48 bytes", "  AdamTrainer/W.1  F32 [3,4]"})
     CHECK(tool.says(part));
   CHECK_FALSE(tool.says("thing 5"));
-  CHECK(tool("convert m m.safetensors") == 0);
-  CHECK(tool("inspect m.safetensors") == 0);
-  CHECK(tool.says("m.safetensors: safetensors\nmetadata model:\n    {\n"));
+  tool.check("convert m m.safetensors", 0);
+  tool.check("inspect m.safetensors", 0, "m.safetensors: safetensors\nmetadata model:\n    {\n");
   std::string bytes = read_file(tool.folder / "m");
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   write_file(tool.folder / "m", bytes);
-  CHECK(tool("inspect m") == 2);
-  CHECK(tool.says("the file was damaged"));
+  tool.check("inspect m", 2, "the file was damaged");
 }
 
 TEST_CASE("arrays are shown with a histogram and with rows of tables that are dead") {
@@ -102,22 +97,19 @@ TEST_CASE("arrays are shown with a histogram and with rows of tables that are de
   LookupParameter table = pc.add_lookup_parameters(20, {2}, "t");
   for (const unsigned row : {3u, 7u}) table.initialize(row, {0, 0});
   save(tool.folder / "m", pc);
-  CHECK(tool("inspect m") == 0);
+  tool.check("inspect m", 0);
   INFO(tool.output);
   CHECK(tool.says("from 0 to 4  [▁   █          ▃]\n"));
   CHECK(tool.says("rows of zeros 2 of 20"));
   w.set_value(std::vector<float>(40, 2.0f));
   save(tool.folder / "n", pc);
-  CHECK(tool("inspect n") == 0);
-  CHECK(tool.says("from 2 to 2\n"));  // nothing to draw
-  CHECK(tool("diff n m") == 1);
-  CHECK(tool.says("w differs in 40 of 40 values, by 2 at most, moved by "));
+  tool.check("inspect n", 0, "from 2 to 2\n");  // nothing to draw
+  tool.check("diff n m", 1, "w differs in 40 of 40 values, by 2 at most, moved by ");
   std::vector<float> odd(40, 2.0f);
   odd[0] = std::numeric_limits<float>::quiet_NaN();
   w.set_value(odd);
   save(tool.folder / "o", pc);
-  CHECK(tool("diff n o") == 1);
-  CHECK(tool.says("w differs in 1 of 40 values, by 0 at most, 1 of them not finite\n"));
+  tool.check("diff n o", 1, "w differs in 1 of 40 values, by 0 at most, 1 of them not finite\n");
 }
 
 TEST_CASE("differences of two files are printed") {
@@ -133,9 +125,9 @@ TEST_CASE("differences of two files are printed") {
   const auto said = [&](const NamedTensor& other) {
     write_tensors(tool.folder / "a.safetensors", {x, same});
     write_tensors(tool.folder / "b.safetensors", {other, same, more});
-    CHECK(tool("diff a.safetensors b.safetensors") == 1);
+    tool.check("diff a.safetensors b.safetensors", 1);
     const std::string there = tool.output;
-    CHECK(tool("diff b.safetensors a.safetensors") == 1);
+    tool.check("diff b.safetensors a.safetensors", 1);
     for (const std::string& output : {there, tool.output}) {
       CHECK(output.find(shown + " is in b.safetensors only\n") != std::string::npos);
       CHECK(output.find("1 arrays are the same, 2 differ\n") != std::string::npos);
@@ -156,13 +148,12 @@ TEST_CASE("differences of two files are printed") {
 TEST_CASE("word vectors are converted") {
   Tool tool;
   write_file(tool.folder / "a.txt", "2 2\nthe 1 2\ncat 3 4\n");
-  CHECK(tool("convert a.txt a.bin") == 0);
-  CHECK(tool("convert a.bin b.vec") == 0);
+  tool.check("convert a.txt a.bin", 0);
+  tool.check("convert a.bin b.vec", 0);
   CHECK(read_file(tool.folder / "b.vec") == read_file(tool.folder / "a.txt"));
-  CHECK(tool("inspect a.bin") == 0);
-  CHECK(tool.says("a.bin: binary word vectors\n  vectors  F32 [2,2]  16 bytes  norm 5.47723"));
-  CHECK(tool("inspect a.txt") == 0);
-  CHECK(tool.says("a.txt: word vectors\n"));
+  tool.check("inspect a.bin", 0,
+             "a.bin: binary word vectors\n  vectors  F32 [2,2]  16 bytes  norm 5.47723");
+  tool.check("inspect a.txt", 0, "a.txt: word vectors\n");
 }
 
 TEST_CASE("the tool prints the reason when it fails") {
@@ -177,25 +168,22 @@ TEST_CASE("the tool prints the reason when it fails") {
       {"inspect a.model", "a.model:1: /a {2} needs 2 numbers, got 1"},
   };
   for (const auto& [arguments, why] : wrong) {
-    CHECK(tool(arguments) == 2);
-    INFO(arguments << " " << tool.output);
+    tool.check(arguments, 2, why);
     CHECK(tool.says("dynet-like: "));
-    CHECK(tool.says(why));
   }
   write_file(tool.folder / "b.model", "#Parameter# /a {1} 9 ZERO_GRAD\n1\n");
-  CHECK(tool("convert b.model b.txt") == 2);
-  CHECK(tool("convert b.model b.unknown") == 2);
-  CHECK(tool.says("the name says no format; it must end in one of .dynet"));
+  tool.check("convert b.model b.txt", 2);
+  tool.check("convert b.model b.unknown", 2,
+             "the name says no format; it must end in one of .dynet");
   write_file(tool.folder / "a.npz", "PK\3\4");
   write_file(tool.folder / "a.npy", "\x93NUMPY\1");
   for (const char* command : {"convert a.npz b.dynet", "inspect a.npy", "convert b.model b.npz",
                               "convert b.model b.npy"}) {
-    INFO(command << " " << tool.output);
-    CHECK(tool(command) == 2);
-    CHECK(tool.says(": NumPy's files are read and written by `python -m dynet.convert IN OUT`\n"));
+    tool.check(command, 2,
+               ": NumPy's files are read and written by `python -m dynet.convert IN OUT`\n");
   }
-  CHECK(tool("") != 0);
-  CHECK(tool("--help") == 0);
+  tool.check("", 2);
+  tool.check("--help", 0);
 }
 
 #endif
