@@ -1,4 +1,5 @@
-// Gradients in reused memory have the bits of a pass that stores all gradients apart.
+// Gradients of values with many uses, in reused memory: they have the bits of a pass that stores
+// all gradients apart.
 
 #include <utility>
 
@@ -15,7 +16,9 @@ using Expressions = std::vector<Expression>;
 struct Model {
   ParameterCollection pc;
   Parameter w = pc.add_parameters({5, 5}), u = pc.add_parameters({5, 5}),
-            b = pc.add_parameters({5}), v = pc.add_parameters({5}), z = pc.add_parameters({20});
+            b = pc.add_parameters({5}), v = pc.add_parameters({5}), z = pc.add_parameters({5}),
+            gates = pc.add_parameters({20, 5}), bias = pc.add_parameters({20}),
+            wide = pc.add_parameters({5, 90});
   Model() { pc.set_seed(7); }
 };
 
@@ -40,6 +43,18 @@ Expression gate_by_gate(ComputationGraph& g, Model& m, Expressions& inner, std::
     for (const Expression& e : {sum, i, f, o, a, c, y, h}) inner.push_back(e);
   }
   return sum(losses);
+}
+
+/// Many products of one matrix and one vector in a batch.
+Build products(unsigned times) {
+  return [times](ComputationGraph& g, Model& m, Expressions& inner) {
+    const Expression W = parameter(g, m.w), x = tanh(parameter(g, m.v));
+    Expressions losses;
+    for (unsigned k = 0; k < times; ++k)
+      losses.push_back(sum_elems(W * x * (1.0f + static_cast<float>(k % 7))));
+    inner = {x};
+    return sum(losses);
+  };
 }
 
 const std::vector<std::pair<const char*, Build>> kPrograms = {
@@ -83,6 +98,81 @@ const std::vector<std::pair<const char*, Build>> kPrograms = {
        inner = x;
        return sum(losses);
      }},
+    {"2 products of one matrix and one vector", products(2)},
+    {"3 products of one matrix and one vector", products(3)},
+    {"50 products of one matrix and one vector", products(50)},
+    {"300 products of one matrix and one vector", products(300)},
+    {"products of one matrix and many nodes of one parameter",
+     [](auto& g, auto& m, auto& inner) {
+       const Expression W = parameter(g, m.gates), B = parameter(g, m.bias),
+                        c = tanh(parameter(g, m.z));
+       Expressions losses;
+       for (unsigned k = 0; k < 80; ++k) {
+         const Expression x = parameter(g, k % 3 ? m.v : m.z);
+         losses.push_back(sum_elems(W * x));
+         losses.push_back(sum_elems(lstm_step({B, W, x}, {c}).h));
+         losses.push_back(linear_cross_entropy({B, W, x}, k % 16));
+         inner = {x};
+       }
+       return sum(losses);
+     }},
+    {"one vector in several products and operands",
+     [](auto& g, auto& m, auto& inner) {
+       const Expression W = parameter(g, m.w), U = parameter(g, m.u), B = parameter(g, m.b);
+       const Expression x = tanh(parameter(g, m.v));
+       Expressions losses;
+       for (unsigned k = 0; k < 20; ++k) {
+         const Expression y = x * (0.1f * static_cast<float>(k + 1));
+         losses.push_back(sum_elems(tanh(affine_transform({B, W, x, U, x}))));
+         losses.push_back(sum_elems(tanh(affine_transform({B, W, x, W, y}))));
+         losses.push_back(sum_elems(tanh(affine_transform({x, W, y, U, x}))));
+       }
+       inner = {x};
+       return sum(losses);
+     }},
+    {"a matrix with many columns in all, whose gradient is summed in several steps",
+     [](auto& g, auto& m, auto& inner) {
+       const Expression W = parameter(g, m.w), x = parameter(g, m.wide) + 0.0f;
+       Expression h = x;
+       for (unsigned k = 0; k < 8; ++k) h = tanh(W * h + x);  // 90 columns each
+       inner = {x};
+       return sum_elems(h);
+     }},
+    {"a batch of matrices, which is not shared as one matrix",
+     [](auto& g, auto& m, auto& inner) {
+       const Expression scale = input(g, Dim({1}, 3), {1, -2, 3});
+       const Expression W = cmult(parameter(g, m.w), scale), x = tanh(parameter(g, m.v));
+       Expressions losses;
+       for (unsigned k = 0; k < 20; ++k)
+         losses.push_back(sum_batches(sum_elems(square(W * (x * static_cast<float>(k + 1))))));
+       inner = {x};
+       return sum(losses) * 0.001f;
+     }},
+    {"a computed matrix, whose gradient is complete before its operand's",
+     [](auto& g, auto& m, auto& inner) {
+       const Expression W = tanh(parameter(g, m.w)), W2 = square(W), x = tanh(parameter(g, m.v));
+       Expressions losses;
+       Expression h = x;
+       for (unsigned k = 0; k < 10; ++k) {
+         h = tanh(W * h + x);
+         losses.push_back(sum_elems(W2 * h));
+         losses.push_back(sum_elems(W * (h * 0.5f)));
+       }
+       inner = {x};
+       return sum(losses) + sum_elems(W);
+     }},
+    {"nodes of a batch that the loss does not depend on",
+     [](auto& g, auto& m, auto& inner) {
+       const Expression W = parameter(g, m.w), x = parameter(g, m.v) + 0.0f;
+       Expressions losses;
+       for (unsigned k = 0; k < 12; ++k) {
+         const Expression xk = x * (0.3f * static_cast<float>(k) - 1.0f), y = W * xk,
+                          z = max(xk, y), c = cmult(xk, y), e = concatenate({y, z});
+         if (k % 3 == 1) losses.push_back(sum_elems(z) + sum_elems(c) + squared_norm(e));
+       }
+       inner = {x};
+       return sum(losses);
+     }},
 };
 
 /// The gradients of all parameters, and of the inner nodes.
@@ -113,13 +203,17 @@ TEST_CASE("gradients have the same bits in reused memory as in memory of their o
     }
 }
 
-TEST_CASE("gradients in place pass the gradient check") {
+TEST_CASE("gradients of values with many uses are right, in batches as without") {
   for (const auto& [name, build] : kPrograms) {
     CAPTURE(name);
     Model m;
     ComputationGraph g;
     Expressions inner;
     CHECK(check_gradients(build(g, m, inner)).ok(1e-4));
+    const auto one = gradients(build, false, true), many = gradients(build, true, true);
+    for (std::size_t k = 0; k < one.size(); ++k)
+      for (std::size_t i = 0; i < one[k].size(); ++i)
+        CHECK(many[k][i] == Approx(one[k][i]).epsilon(1e-4).margin(1e-4));
   }
 }
 

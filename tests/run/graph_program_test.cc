@@ -84,6 +84,31 @@ TEST_CASE("random programs over wide vectors have the same bits in a second run"
   }
 }
 
+TEST_CASE("gradients of random graphs are the slopes of the loss") {
+  int checked = 0;
+  for (std::uint64_t seed = 3000; seed < 3040; ++seed) {
+    CAPTURE(seed);
+    const unsigned h = kWidths[seed % 4];
+    RandomGraph::Model model(h);
+    ComputationGraph g;
+    g.set_seed(seed);
+    RandomGraph random(g, model, h, seed);
+    const Expression loss = random.build();
+    // nobackprop and const_lookup stop gradients on purpose.
+    bool whole = true;
+    for (const Node& n : g.store().nodes) {
+      const std::string name(n.form->name.value);
+      whole = whole && name != "nobackprop" && name != "const_lookup";
+    }
+    if (!whole) continue;
+    ++checked;
+    const GradientReport report = check_gradients(loss, {.max_elements = 30});
+    INFO(report);
+    CHECK(report.ok(2e-5));
+  }
+  CHECK(checked >= 5);
+}
+
 // Output for tools/compare-builds.
 TEST_CASE("random programs write their answers to a file") {
   const char* const path = std::getenv("DYNET_ANSWERS");

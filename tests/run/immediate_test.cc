@@ -86,25 +86,6 @@ TEST_CASE("the forward check names the first bad node, its operands and its line
   }
 }
 
-TEST_CASE("the validity check finds infinities and NaN in inputs and parameters") {
-  ParameterCollection pc;
-  auto p = pc.add_parameters({3}, "weights");
-  p.set_value({0, 0, -std::numeric_limits<float>::infinity()});
-  auto e = pc.add_lookup_parameters(2, {1}, "table");
-  e.initialize(1, {std::numeric_limits<float>::quiet_NaN()});
-  ComputationGraph g;
-  g.set_check_validity(true);
-  const auto check = [&](const Expression& x, const std::string& part) {
-    CHECK_THAT(message<NumericError>([&] { x.value(); }), Contains(part));
-    g.clear();
-  };
-  check(exp(input(g, {2}, {1, 1000})), "exp: the value has a infinity at element 1");
-  check(input(g, std::numeric_limits<float>::infinity()), "input: the value has a infinity");
-  check(tanh(parameter(g, p)), "parameter \"/weights\"");
-  check(lookup(g, e, 1) + 1.0f, "lookup in \"/table\"");
-  check(lookup(g, e, std::vector<unsigned>{0, 1}) + 1.0f, "element 1");
-}
-
 TEST_CASE("the validity check names the node that computed a bad gradient") {
   ParameterCollection pc;
   auto p = pc.add_parameters({2}, "weights");

@@ -42,7 +42,13 @@ TEST_CASE("a node is on the device of its operands, a source on the device of it
     const auto name = [](const Expression& e) { return e.get_device_name(); };
     CHECK(name(input(g, 1.0f)) == own->name);
     CHECK(name(input(g, 1.0f, kThird)) == "CPU:2");
-    CHECK(name(zeros(g, {2}, kSecond)) == "CPU:1");
+    const float number = 3;
+    const Floats numbers = {1, 2};
+    CHECK(name(input(g, &number, kThird)) == "CPU:2");
+    CHECK(name(input(g, {2}, &numbers, kThird)) == "CPU:2");
+    for (const Expression& e : {zeros(g, {2}, kSecond), zeroes(g, {2}, kSecond),
+                                ones(g, {2}, kSecond), constant(g, {2}, 4, kSecond)})
+      CHECK(name(e) == "CPU:1");
     CHECK(name(one_hot(g, 3, 1, kSecond)) == "CPU:1");
     CHECK(name(input(g, {2}, {1, 2}, kFirst)) == "CPU");
     CHECK(name(input(g, {3}, {1}, Floats{2}, 0.0f, kThird)) == "CPU:2");

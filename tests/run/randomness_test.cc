@@ -80,26 +80,6 @@ TEST_CASE("a cleared graph, seeded, draws as a new one does, however often it ra
   CHECK(draw(used, 6) != expected);
 }
 
-TEST_CASE("draws depend on the seed and the position of the node, not on batching or evaluation") {
-  const auto run = [](bool batched, bool step_by_step) {
-    ComputationGraph g(batched);
-    g.set_seed(11);
-    Expression x = random_normal(g, {30});
-    std::vector<Expression> all;
-    for (int k = 0; k < 6; ++k) {
-      all.push_back(dropout(x, 0.3f));
-      if (step_by_step) all.back().value();
-      all.push_back(noise(x, 0.1f));
-      if (k == 3) x = tanh(x + all.back());
-    }
-    return values(concatenate(all));
-  };
-  const std::vector<float> expected = run(false, false);
-  CHECK(run(false, true) == expected);
-  CHECK(run(true, false) == expected);
-  CHECK(run(true, true) == expected);
-}
-
 TEST_CASE("a node that fails to be made uses no draws") {
   const auto run = [](bool mistakes) {
     ComputationGraph g;

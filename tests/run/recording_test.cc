@@ -47,47 +47,6 @@ struct Recorded {
 
 }  // namespace
 
-TEST_CASE("a recorded step lists the values of its operands, operand by operand") {
-  Graph g;
-  const OpForm input = form("input"), add = form("add");
-  for (int k = 0; k < 4; ++k) g.add(input, {4});
-  g.add(add, {4}, {0, 1});
-  g.add(add, {4}, {2, 3});
-  float numbers[6];
-  Recording<float> r;
-  for (float& number : numbers) r.value.push_back(&number);
-  const NodeId ids[] = {4, 5};
-  const std::uint32_t first_arg[] = {g.nodes[4].first_arg, g.nodes[5].first_arg};
-  const BatchPointers<float> m = r.list_operands(g, {0, 2}, ids, 4, first_arg);
-  CHECK(m.arity == 2);
-  CHECK(m.auxs == nullptr);
-  CHECK(std::vector(m.args, m.args + 4) == std::vector<NodeId>{0, 2, 1, 3});
-  CHECK(std::vector(m.ins, m.ins + 4) ==
-        std::vector{&numbers[0], &numbers[2], &numbers[1], &numbers[3]});
-}
-
-TEST_CASE("a recorded step lists scratch if the form has some") {
-  Graph g;
-  const OpForm input = form("input"), kept = form("kept", Kind::compute, BatchRule::each(8), three);
-  for (int k = 0; k < 2; ++k) g.add(input, {4});
-  for (NodeId k = 0; k < 2; ++k) g.add(kept, {4}, {k});
-  float numbers[4], scratch[2];
-  Recording<float> r;
-  for (float& number : numbers) r.value.push_back(&number);
-  const NodeId ids[] = {2, 3};
-  const std::uint32_t first_arg[] = {0, 1};
-  BatchPointers<float> m = r.list_operands(g, {0, 2}, ids, 2, first_arg);
-  REQUIRE(m.auxs);
-  for (int i = 0; i < 2; ++i) {
-    m.outs[i] = &numbers[2 + i];
-    m.auxs[i] = &scratch[i];
-  }
-  CHECK(std::vector(m.args, m.args + 2) == std::vector<NodeId>{0, 1});
-  CHECK(std::vector(m.ins, m.ins + 2) == std::vector{&numbers[0], &numbers[1]});
-  CHECK(m.outs[1] == &numbers[3]);
-  CHECK(m.auxs[1] == &scratch[1]);
-}
-
 TEST_CASE("Recording::truncate keeps the nodes before a position inside a batch") {
   Recorded recorded(5);
   recorded.run(0, 5);

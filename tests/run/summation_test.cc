@@ -1,8 +1,5 @@
 // Order of summation: a value has the same bits in every mode.
 
-#include "dynet-like/base/workers.h"
-#include "dynet-like/run/executor.h"
-#include "tests/run/random_graph.h"
 #include "tests/support/all_values.h"
 #include "tests/support/prelude.h"
 
@@ -42,50 +39,6 @@ int ways_that_differ(const Build& build) {
   for (const Way way : kWays) {
     const auto got = values(way, build);
     different += !std::equal(got.begin(), got.end(), expected.begin(), expected.end(), same_bits);
-  }
-  return different;
-}
-
-/// Number of executors of type T in batches, and in inference in small windows, that differ.
-template <class T>
-int planners_that_differ(const GraphStore& graph, NodeId last) {
-  Executor<T> expected(graph, PlanPolicy::in_order);
-  expected.forward(last);
-  int different = 0;
-  for (const bool inference : {false, true}) {
-    Executor<T> got(graph, PlanPolicy::in_batches);
-    got.set_inference(inference, WindowSizes{0, 256, 0, 16});
-    got.forward(last);
-    bool same = true;
-    for (NodeId id = 0; id <= last; ++id)
-      same = same && std::memcmp(got.value(id), expected.value(id),
-                                 graph.nodes[id].dim.size() * sizeof(T)) == 0;
-    different += !same;
-  }
-  return different;
-}
-
-constexpr unsigned kSizes[] = {2, 3, 4, 5, 16, 33};
-
-/// Seeds of graphs whose values differ in some mode.
-std::vector<std::uint64_t> random_graphs_that_differ(std::uint64_t first, std::uint64_t end) {
-  std::vector<std::uint64_t> different;
-  for (std::uint64_t seed = first; seed < end; ++seed) {
-    const unsigned h = kSizes[seed % 6];
-    RandomGraph::Model model(h);
-    int ways = ways_that_differ([&](ComputationGraph& g) {
-      RandomGraph random(g, model, h, seed);
-      const Expression loss = random.build();
-      Expressions all = random.vectors();
-      all.push_back(loss);
-      return all;
-    });
-    ComputationGraph g;
-    g.set_seed(seed);
-    const Expression loss = RandomGraph(g, model, h, seed).build();
-    ways += planners_that_differ<float>(g.store(), loss.i);
-    ways += planners_that_differ<double>(g.store(), loss.i);
-    if (ways > 0) different.push_back(seed);
   }
   return different;
 }
@@ -165,14 +118,6 @@ bool same_gradients(ParameterCollection& pc, const Build& build) {
 
 }  // namespace
 
-TEST_CASE("values of 300 random graphs have the same bits in every mode") {
-  CHECK(random_graphs_that_differ(0, 300) == std::vector<std::uint64_t>{});
-}
-
-TEST_CASE("values of 5,000 random graphs have the same bits in every mode (slow)") {
-  CHECK(random_graphs_that_differ(300, 5300) == std::vector<std::uint64_t>{});
-}
-
 TEST_CASE("recurrent networks have the same bits in every mode") {
   CHECK(sequences_that_differ<SimpleRNNBuilder>() == 0);
   CHECK(sequences_that_differ<GRUBuilder>() == 0);
@@ -223,15 +168,6 @@ TEST_CASE("graphs in windows have the same bits in every mode (slow)") {
 }
 
 TEST_CASE("gradients have the same bits in a second run") {
-  int different = 0;
-  for (std::uint64_t seed = 6000; seed < 6100; ++seed) {
-    const unsigned h = kSizes[seed % 6];
-    RandomGraph::Model model(h);
-    different += !same_gradients(model.pc, [&](ComputationGraph& g) {
-      return Expressions{RandomGraph(g, model, h, seed).build()};
-    });
-  }
-  CHECK(different == 0);
   ParameterCollection pc;
   pc.set_seed(4);
   GRUBuilder gru(1, 40, 64, pc);
