@@ -103,7 +103,7 @@ std::pair<Floats, Floats> expected(const Reader& r, Model& m, Targets targets) {
 
 template <class E>
 void check_outside(ComputationGraph& g, const Expression& y, Targets& targets) {
-  for (const Targets& bad : {kOutside, kFewer}) {
+  for (const Targets& bad : {kFewer, kOutside}) {
     targets = bad;
     CHECK_THROWS_AS(g.forward(y), E);
   }
