@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dynet-like/base/cuda_devices.h"
+#include "dynet-like/base/flush_subnormals.h"
 #include "dynet-like/base/workers.h"
 #include "dynet-like/param/norm.h"
 #include "dynet-like/param/on_device.h"
@@ -25,6 +26,7 @@ void HostUpdater::update(const Update& u) {
     if (!std::isfinite(outcome_.norm)) return;
     scale_ = clipped_scale(u.scale, outcome_.norm, u.threshold);
   }
+  const FlushSubnormals flush;
   for_each_piece(u.steps, rule_.whole, [this](const Piece& p) {
     step(*p.part, p.at, p.n, p.part->g ? p.part->g + p.at : nullptr);
   });
@@ -43,6 +45,7 @@ void HostUpdater::update(const Update& u) {
 }
 
 void HostUpdater::check_norm(const Update& u) {
+  const FlushSubnormals flush;  // squares of small gradients
   outcome_ = {0, u.steps.size()};
   double sum = 0;
   for (std::size_t k = 0; k < u.steps.size(); ++k) {
@@ -106,7 +109,10 @@ void HostUpdater::for_each_piece(const std::vector<UpdatePart>& parts, bool whol
   pieces_.clear();
   each([this](const Piece& piece) { pieces_.push_back(piece); });
   if (pieces_.size() > 1)
-    workers_->run(static_cast<unsigned>(pieces_.size()), [&](unsigned k) { f(pieces_[k]); });
+    workers_->run(static_cast<unsigned>(pieces_.size()), [&](unsigned k) {
+      const FlushSubnormals flush;  // of this thread
+      f(pieces_[k]);
+    });
   else
     for (const Piece& piece : pieces_) f(piece);
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "dynet-like/base/flush_subnormals.h"
 #include "kernels/cpu/eigen.h"
 #include "kernels/cpu/lstm_cell.h"
 #include "kernels/cpu/product_kinds.h"
@@ -238,6 +239,7 @@ void add_matrix_gradient(const Products& by, const GradientBatch<T>& b, const Sa
 
 template <class Products>
 void sequence_backward_by(const Products& by, const GradientBatch<T>& b) {
+  const FlushSubnormals flush;
   const std::size_t h = b.dim().rows();
   SequenceGradients gradients(b);
   const std::vector<SameMatrix> groups = by_matrix(b, b.d_ins + kSequenceMatrix * b.count);

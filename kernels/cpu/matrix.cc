@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dynet-like/base/flush_subnormals.h"
 #include "kernels/cpu/eigen.h"
 #include "kernels/cpu/elementary.h"
 #include "kernels/cpu/lstm_sequence.h"
@@ -233,6 +234,7 @@ void bias_gradient(const GradientBatch<T>& b, std::size_t k, Size size_of) {
 
 template <class Products, class T, class Size>
 void affine_backward_by(const Products& by, const GradientBatch<T>& b, Size size) {
+  const FlushSubnormals flush;
   const std::size_t first = b.node(0).form->batch.value.first_pair,
                     end = std::min(b.end, b.arity - 1);
   if (b.first < first) bias_gradient(b, first - 1, size);

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "dynet-like/base/flush_subnormals.h"
 #include "kernels/cpu/elementary.h"
 #include "kernels/cpu/lstm_cell.h"
 
@@ -50,6 +51,7 @@ void lstm_activate_forward(const Batch<T>& b) {
 }
 
 void lstm_activate_backward(const GradientBatch<T>& b) {
+  const FlushSubnormals flush;
   const std::size_t h = b.dim().batch_size() / 4;
   for (std::size_t i = 0; i < b.count; ++i)
     for (std::size_t part = 0; b.d_in(0, i) && part < 4 * b.dim().bd; ++part) {
@@ -95,6 +97,7 @@ void gated_forward(const Batch<T>& b) {
 }
 
 void gated_backward(const GradientBatch<T>& b) {
+  const FlushSubnormals flush;
   const std::size_t n = b.dim().batch_size();
   write_gradients(b, 0, [&](std::size_t i, std::size_t e) {
     const T *const dy = b.d_out(i) + e * n, *const gate = b.aux(i) + e * n;
@@ -121,6 +124,7 @@ void coupled_update_forward(const Batch<T>& b) {
 }
 
 void coupled_update_backward(const GradientBatch<T>& b) {
+  const FlushSubnormals flush;
   const std::size_t n = b.dim().batch_size();
   const auto z_of = [&](std::size_t i, std::size_t e) { return b.aux(i) + e * n; };
   write_gradients(b, 0, [&](std::size_t i, std::size_t e) {
@@ -274,6 +278,7 @@ void lstm_cell_forward(const Batch<T>& b) {
 // Node by node if no target is written twice, or if it is one of the same operand; otherwise
 // operand by operand.
 void lstm_cell_backward(const GradientBatch<T>& b) {
+  const FlushSubnormals flush;
   Cells cells(b);
   const std::size_t h = b.dim().batch_size(), children = cells.children();
   const std::size_t own = cells.inner() ? children : b.arity, all = cells.operands();

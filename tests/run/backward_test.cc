@@ -1,3 +1,4 @@
+#include "dynet-like/base/flush_subnormals.h"
 #include "tests/support/prelude.h"
 
 namespace backward_test {
@@ -355,6 +356,37 @@ TEST_CASE("a failed backward pass leaves gradients of parameters at zero where t
     const float times = row % 2 || row == 4 ? 2 : 1;
     CHECK(t.row_gradient(row) == Floats{times, times});
   }
+}
+
+TEST_CASE("gradients of products and cells are not subnormal; other arithmetic is as before") {
+  if (!FlushSubnormals::kSupported) return skip("this CPU does not flush subnormal numbers");
+  const auto keeps_subnormals = [] {
+    const volatile float small = 1e-30f;
+    const volatile float product = small * 1e-12f;
+    return product > 0;
+  };
+  ParameterCollection pc;
+  const Parameter x = pc.add_parameters({3}, ParameterInitConst(1.0f)),
+                  w = pc.add_parameters({3, 3}, ParameterInitConst(1e-30f)),
+                  u = pc.add_parameters({12, 3}, ParameterInitConst(1e-30f));
+  SimpleSGDTrainer trainer(pc);
+  const auto gradient_of_x = [&](auto build) {
+    pc.reset_gradient();
+    ComputationGraph g;
+    const Expression loss = sum_elems(build(g, parameter(g, x))) * 1e-12f;
+    g.forward(loss);
+    g.backward(loss);
+    CHECK(keeps_subnormals());
+    const Floats d = as_vector(*x.gradients());
+    trainer.update();
+    CHECK(keeps_subnormals());
+    return d;
+  };
+  CHECK(gradient_of_x([&](auto& g, auto e) { return parameter(g, w) * e; }) == Floats(3, 0));
+  CHECK(gradient_of_x([&](auto& g, auto e) {
+          return lstm_sequence(parameter(g, u) * concatenate_cols({e, e}), parameter(g, u)).h;
+        }) == Floats(3, 0));
+  CHECK(gradient_of_x([&](auto&, auto e) { return e * 1e-28f; }) == Floats(3, 1e-28f * 1e-12f));
 }
 
 TEST_CASE("gradients of expressions are unavailable after a failed backward pass") {
