@@ -1,4 +1,5 @@
 // The gates of lstm_sequence take the memory of its sums, unless somebody else reads these.
+#include "dynet-like/plan/plan_maker.h"
 #include "tests/support/prelude.h"
 
 namespace sequence_memory_test {
@@ -81,6 +82,19 @@ TEST_CASE("values and gradients beside lstm_sequence are those of immediate mode
   for (const Case& c : cases) {
     INFO(c.name);
     CHECK(answers(c.program, m, false) == answers(c.program, m, true));
+  }
+}
+
+TEST_CASE("a sequence overwrites its sums, unless another node reads them") {
+  Model m;
+  for (const bool read : {false, true}) {
+    ComputationGraph g;
+    const Expression sums = m.sums(g, 5);
+    lstm_sequence(sums, parameter(g, m.u));
+    if (read) tanh(sums);
+    Plan plan;
+    PlanMaker(PlanPolicy::in_batches).make(g.store(), 0, static_cast<NodeId>(g.size()), plan);
+    CHECK((!plan.freed.empty() && plan.freed[sums.i]) != read);
   }
 }
 
