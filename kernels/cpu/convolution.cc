@@ -11,6 +11,7 @@
 #include "kernels/cpu/lanes.h"
 #include "kernels/cpu/product.h"
 #include "kernels/cpu/sliding.h"
+#include "kernels/cpu/winograd.h"
 
 namespace dynet::cpu::DYNET_ISA {
 namespace {
@@ -53,20 +54,23 @@ class WindowConvolution {
       multiply<T>(n, taps_, filters_, read(x, from, n), in_.data(), out_.data(), adds_.get());
     });
   }
-  /// transposed (filters x taps), the transpose of df, = or += dy' windows.
-  void filter_gradient(bool add, const T* x, const T* dy, T* transposed) {
+  /// Adds dy' windows to the gradient of the filter, or starts a new sum.
+  void add_filter_gradient(bool first, const T* x, const T* dy) {
     transposed_of_ = nullptr;
-    aim(out_, transposed, taps_, filters_);
+    sum_.resize(taps_ * filters_);
+    aim(out_, sum_.data(), taps_, filters_);
     transposed_.resize(positions_ * filters_);
     transpose(positions_, filters_, dy, transposed_.data());
-    if (positions_ == 0 && !add) std::fill_n(transposed, taps_ * filters_, T(0));
+    if (positions_ == 0 && first) std::fill(sum_.begin(), sum_.end(), T(0));
     over_pieces([&](std::size_t from, std::size_t n) {
       aim(in_, read(x, from, n), taps_, n);
-      std::fill_n(adds_.get(), taps_, add || from > 0);
+      std::fill_n(adds_.get(), taps_, !first || from > 0);
       multiply<T>(filters_, n, taps_, transposed_.data() + from * filters_, in_.data(), out_.data(),
                   adds_.get());
     });
   }
+  /// The sum, transposed: filters x taps
+  const T* filter_gradient() const { return sum_.data(); }
   /// dx = or += dy f', scattered to the windows
   void image_gradient(bool add, const T* f, const T* dy, T* dx) {
     if (!add) std::fill_n(dx, std::size_t{rows_.in} * cols_.in * channels_, T(0));
@@ -179,7 +183,7 @@ class WindowConvolution {
   std::vector<const T*> in_;      // columns of a product
   std::vector<T*> out_;
   std::unique_ptr<bool[]> adds_;
-  std::vector<T> transposed_, piece_;
+  std::vector<T> transposed_, piece_, sum_;
   const T* transposed_of_ = nullptr;  // filter transposed last by image_gradient
 };
 
@@ -204,10 +208,12 @@ struct Operands {
   std::size_t of_bias(std::size_t e) const { return b.dim(2).bd == 1 ? 0 : e * filters; }
   std::size_t of_y(std::size_t e) const { return e * positions * filters; }
 
-  /// Calls f with a direct or a windowed convolution.
+  /// Calls f with a convolution by windows or, if `direct`, with one of the others.
   template <class F>
   void by(bool direct, F f) const {
-    if (direct)
+    if (direct && WinogradConvolution<T>::suits(rows, cols, channels, filters))
+      f(WinogradConvolution<T>(rows, cols, channels, filters));
+    else if (direct)
       f(DirectConvolution<T>(rows, cols, channels, filters));
     else
       f(WindowConvolution(rows, cols, channels, filters));
@@ -264,17 +270,15 @@ void image_gradients(const GradientBatch<T>& b, const Operands& o) {
 }
 
 void filter_gradients(const GradientBatch<T>& b, const Operands& o) {
-  const std::size_t batch = b.dim().bd, size = o.taps * o.filters;
+  const std::size_t batch = b.dim().bd;
   const bool one = b.dim(1).bd == 1;
-  std::vector<T> transposed(size);
   o.by(o.reads_directly(), [&](auto&& c) {
     for (std::size_t i = 0; i < b.count; ++i)
       if (T* const df = b.d_in(1, i))
         for (std::size_t e = 0; e < batch; ++e) {
-          c.filter_gradient(one && e > 0, o.x(i, e), b.d_out(i) + o.of_y(e), transposed.data());
+          c.add_filter_gradient(!one || e == 0, o.x(i, e), b.d_out(i) + o.of_y(e));
           if (one && e + 1 < batch) continue;
-          transpose_to(o.filters, o.taps, static_cast<const T*>(transposed.data()), df + o.of_f(e),
-                       o.taps, b.add(1, i));
+          transpose_to(o.filters, o.taps, c.filter_gradient(), df + o.of_f(e), o.taps, b.add(1, i));
         }
   });
 }

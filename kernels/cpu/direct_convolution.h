@@ -116,15 +116,18 @@ class DirectConvolution {
                     false, y);
   }
 
-  /// transposed (filters x taps), the transpose of df, = or += dy' windows
-  void filter_gradient(bool add, const T* x, const T* dy, T* transposed) {
+  /// Adds dy' windows to the gradient of the filter, or starts a new sum.
+  void add_filter_gradient(bool first, const T* x, const T* dy) {
     dy_.resize(positions_ * filters_);
     transpose(positions_, filters_, dy, dy_.data());
-    aim(taps_, image_(x), tap_places_.data(), transposed, filters_);
-    std::fill(adds_.begin(), adds_.end(), add);
+    sum_.resize(taps_ * filters_);
+    aim(taps_, image_(x), tap_places_.data(), sum_.data(), filters_);
+    std::fill(adds_.begin(), adds_.end(), !first);
     multiply_at<T>(filters_, positions_, taps_, dy_.data(), in_.data(), places_.data(), out_.data(),
                    adds_.data());
   }
+  /// The sum, transposed: filters x taps
+  const T* filter_gradient() const { return sum_.data(); }
 
   /// dx = or += dy f', scattered to the windows: itself a convolution, of zero-padded dy with
   /// reversed taps, and filters as channels
@@ -198,7 +201,7 @@ class DirectConvolution {
   Framed<T> image_;
   std::unique_ptr<Framed<T>> gradient_;  // padded dy
   Places tap_places_, places_, turned_places_, source_places_;
-  std::vector<T> filter_, turned_, dy_, piece_;
+  std::vector<T> filter_, turned_, dy_, piece_, sum_;
   const T *forward_of_ = nullptr, *gradient_of_ = nullptr;  // filters transposed last
   PodVector<const T*> in_;                                  // columns of a product
   PodVector<T*> out_;

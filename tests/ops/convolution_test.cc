@@ -269,27 +269,93 @@ TEST_CASE("convolution: many channels, filters and taps") {
   check_large({{3, 2}, false}, Dim({2, 3, 16}), Dim({5, 6, 16, 16}));
 }
 
+TEST_CASE("convolution: tiles of 2 x 2 results") {
+  for (const bool valid : {true, false}) {
+    const Way way{{1, 1}, valid};
+    check_large(way, Dim({9, 7, 19}), Dim({3, 3, 19, 33}));
+    check_large(way, Dim({6, 11, 16}, 3), Dim({3, 3, 16, 16}));    // a filter for all images
+    check_large(way, Dim({7, 6, 17}), Dim({3, 3, 17, 24}, 2));     // two filters for one image
+    check_large(way, Dim({8, 6, 20}, 2), Dim({3, 3, 20, 17}, 2));  // one for each
+  }
+  check_large({{1, 1}, false}, Dim({51, 38, 40}), Dim({3, 3, 40, 33}));  // in several blocks
+}
+
 TEST_CASE("convolution: infinities reach only the taps and places that read them") {
   const float infinite = std::numeric_limits<float>::infinity();
-  const auto finite = [](float x) { return std::isfinite(x); };
-  for (const unsigned channels : {2u, 16u})
+  struct Size {
+    unsigned rows, cols, window, channels;
+  };
+  for (const auto& [rows, cols, window, channels] :
+       {Size{5, 4, 2, 2}, Size{5, 4, 2, 16}, Size{6, 7, 3, 16}})
     for (const bool in_image : {true, false}) {
+      const Dim image({rows, cols, channels}), filter({window, window, channels, channels});
       ParameterCollection model;
-      Parameter px = model.add_parameters({5, 4, channels}),
-                pf = model.add_parameters({2, 2, channels, channels});
-      std::vector<float> image(20 * channels, 0.5f), filter(4 * channels * channels, 0.25f);
-      (in_image ? image[4] : filter[0]) = infinite;  // the last row of the image, the first tap
-      px.set_value(image);
-      pf.set_value(filter);
+      Parameter px = model.add_parameters(image), pf = model.add_parameters(filter);
+      std::vector<float> x(image.size(), 0.5f), f(filter.size(), 0.25f);
+      (in_image ? x[rows + 2] : f[window + 1]) = infinite;  // at 2, 1 and at 1, 1
+      px.set_value(x);
+      pf.set_value(f);
       ComputationGraph g;
-      g.backward(sum_elems(conv2d(parameter(g, px), parameter(g, pf), {1, 1}, true)));
-      const std::vector<float> dx = as_vector(px.gradients()), df = as_vector(pf.gradients());
-      // Tap (a, e) reads rows a to a + 3 and columns e to e + 2 of its channel.
-      for (unsigned tap = 0; tap < filter.size(); ++tap)
-        CHECK(finite(df[tap]) == !(in_image && tap % (4 * channels) == 1));
-      for (unsigned place = 0; place < image.size(); ++place)
-        CHECK(finite(dx[place]) == (in_image || place % 5 == 4 || place >= 15));
+      const Expression y = conv2d(parameter(g, px), parameter(g, pf), {1, 1}, true);
+      g.backward(sum_elems(y));
+      // The indices of the infinite numbers; no NaN.
+      const auto infinities = [](const Tensor& t) {
+        std::vector<unsigned> found;
+        const std::vector<float> v = as_vector(t);
+        for (unsigned k = 0; k < v.size(); ++k)
+          if (std::isinf(v[k])) found.push_back(k);
+        CHECK(std::none_of(v.begin(), v.end(), [](float n) { return std::isnan(n); }));
+        return found;
+      };
+      const unsigned down = y.dim()[0], across = y.dim()[1], size = window * window * channels;
+      std::vector<unsigned> of_y, of_x, of_f;
+      for (unsigned k = 0; k < channels; ++k)
+        for (unsigned c = 0; c < across; ++c)
+          for (unsigned r = 0; r < down; ++r) {  // a result reads `window` rows from r on
+            const bool reads = r <= 2 && 2 < r + window && c <= 1 && 1 < c + window;
+            if (in_image ? reads : k == 0) of_y.push_back(k * down * across + c * down + r);
+            if (!in_image && k == 0) of_x.push_back((c + 1) * rows + r + 1);
+          }
+      for (unsigned k = 0; in_image && k < channels; ++k)
+        for (unsigned e = 0; e < window; ++e)
+          for (unsigned a = 0; a < window; ++a)  // a tap reads `down` rows from a on
+            if (a <= 2 && 2 < a + down && e <= 1 && 1 < e + across)
+              of_f.push_back(k * size + e * window + a);
+      CHECK(infinities(y.value()) == of_y);
+      CHECK(infinities(px.gradients()) == of_x);
+      CHECK(infinities(pf.gradients()) == of_f);
     }
+}
+
+TEST_CASE("convolution: an image has the same results and gradients in any company") {
+  constexpr unsigned kSize = 6 * 7 * 16;
+  ParameterCollection model;
+  Parameter filter = model.add_parameters({3, 3, 16, 16});
+  Parameter images = model.add_parameters({6, 7, 16, 3});
+  std::vector<float> pixels = as_vector(*images.values());
+  pixels[kSize + 9] = std::numeric_limits<float>::infinity();  // in the second image
+  images.set_value(pixels);
+  const auto run = [&](unsigned first, unsigned count, std::vector<float>& dx) {
+    model.reset_gradient();
+    ComputationGraph g;
+    const Expression x = pick_range(parameter(g, images), first, first + count, 3);
+    const Expression y = conv2d(reshape(x, Dim({6, 7, 16}, count)), parameter(g, filter), {1, 1});
+    g.backward(sum_batches(sum_elems(y)));
+    dx = as_vector(images.gradients());
+    return as_vector(y.value());
+  };
+  std::vector<float> dx, dx_alone;
+  const std::vector<float> all = run(0, 3, dx);
+  for (const unsigned k : {0u, 2u}) {
+    const std::vector<float> alone = run(k, 1, dx_alone);
+    const std::size_t size = alone.size();
+    CHECK(std::equal(alone.begin(), alone.end(),
+                     all.begin() + static_cast<std::ptrdiff_t>(k * size)));
+    const auto part = [&](const std::vector<float>& v) {
+      return std::vector<float>(v.begin() + k * kSize, v.begin() + (k + 1) * kSize);
+    };
+    CHECK(part(dx) == part(dx_alone));
+  }
 }
 
 TEST_CASE("a window much larger than the image takes no longer than the image") {
