@@ -115,7 +115,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
       throw_bad_operand(form.name, k, e, &s, at);
     const Node& n = g.nodes[e.i];
     if (e.result) [[unlikely]] {
-      check_result(form.name, e, at);
+      if (e.result != 1 || !n.form->second_result) check_result(form.name, e, at);  // throws
       if (!transfer && !reads_seconds_in_place(form, k))
         return add_over_aliases(s, form, arity, operand, attributes, at);
       seconds |= std::uint32_t{1} << (Node::kFirstSecondBit + k);
@@ -206,6 +206,17 @@ GraphState& state_of_first(const char* name, const Expression& e, SourceLocation
   return *e.state;
 }
 
+// Adds a node with any number of operands.
+template <class GetOperand>
+inline Expression add_listed(const OpForm& form, std::size_t arity, GetOperand&& operand,
+                             const Attributes& attributes, SourceLocation at) {
+  if (arity == 0) [[unlikely]]
+    throw_no_operand(form.name, at);
+  GraphState& s = state_of_first(form.name, operand(0), at);
+  s.dims.resize(arity);
+  return add_checked(s, form, arity, operand, s.dims.data(), 0, attributes, at);
+}
+
 }  // namespace
 
 // Two nodes fill one cache line where pointers have 64 bits, see docs/design/graph.md.
@@ -231,21 +242,19 @@ Expression add_node(const OpForm& form, const Expression& x, const Expression& y
 
 Expression add_node(const OpForm& form, std::span<const Expression> operands,
                     const Attributes& attributes, SourceLocation at) {
-  return add_node(form, operands, {}, attributes, at);
+  return add_listed(
+      form, operands.size(), [&](std::size_t k) -> const Expression& { return operands[k]; },
+      attributes, at);
 }
 
 Expression add_node(const OpForm& form, std::span<const Expression> operands,
                     std::span<const Expression> more, const Attributes& attributes,
                     SourceLocation at) {
-  const std::size_t first = operands.size(), arity = first + more.size();
-  if (arity == 0) [[unlikely]]
-    throw_no_operand(form.name, at);
-  const auto operand = [&](std::size_t k) -> const Expression& {
-    return k < first ? operands[k] : more[k - first];
-  };
-  GraphState& s = state_of_first(form.name, operand(0), at);
-  s.dims.resize(arity);
-  return add_checked(s, form, arity, operand, s.dims.data(), 0, attributes, at);
+  const std::size_t first = operands.size();
+  return add_listed(
+      form, first + more.size(),
+      [&](std::size_t k) -> const Expression& { return k < first ? operands[k] : more[k - first]; },
+      attributes, at);
 }
 
 Expression add_node(ComputationGraph& graph, const OpForm& form, const Attributes& attributes,

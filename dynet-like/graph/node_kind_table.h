@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -76,7 +77,7 @@ class NodeKindTable {
   Recent& recent(const OpForm& form, const Dim* const* dims, std::size_t n, std::uint64_t word) {
     auto h = reinterpret_cast<std::uintptr_t>(&form) ^ word;
     for (std::size_t k = 0; k < std::min(n, Recent::kMostOperands); ++k)
-      h = h * 0x9e3779b97f4a7c15u + reinterpret_cast<std::uintptr_t>(dims[k]);
+      h = std::rotl(h, 9) + reinterpret_cast<std::uintptr_t>(dims[k]);
     return recent_[h * 0x9e3779b97f4a7c15u >> 56];
   }
   /// Stores the result for `node`, which has `all_words` words of attributes, in `recent`.

@@ -6,6 +6,7 @@
 #include "dynet-like/graph/describe.h"
 #include "dynet-like/graph/handle.h"
 #include "dynet-like/graph/parameter_nodes.h"
+#include "dynet-like/graph/shape_table.h"
 #include "dynet-like/ops/families.h"
 #include "dynet-like/ops/form.h"
 #include "dynet-like/shape/broken.h"
@@ -67,6 +68,14 @@ Dim lookup_shape(const Operands& x) {
   return d;
 }
 
+bool has_lookup_shape(const Dim& shape, const Operands& x) {
+  const auto& a = x.as<LookupAttr>();
+  Dim d = a.table->dim;
+  d.bd = a.indices.count;
+  return a.indices.source == Indices::in_node && a.extreme >= 0 &&
+         static_cast<std::uint64_t>(a.extreme) < a.table->rows && written_alike(shape, d);
+}
+
 // Scratch of a lookup: the rows that forward read, for backward.
 std::size_t lookup_aux(const GraphStore&, const Node& n) { return n.dim.bd; }
 
@@ -109,7 +118,8 @@ constexpr OpForm lookup_form(const char* name, bool gradient) {
           .passes_gradient = gradient,
           .forward = kNoForward,
           .backward = kNoBackward,
-          .cuda = CudaRule::by_executor()};
+          .cuda = CudaRule::by_executor(),
+          .has_shape = has_lookup_shape};
 }
 
 const OpForm kInput =

@@ -160,9 +160,7 @@ struct Gates {
 };
 
 LSTMCellState both_results(const Expression& node) {
-  LSTMCellState s{node, node};
-  s.c.result = 1;
-  return s;
+  return {node, make_handle(*node.state, node.i, node.serial, 1)};
 }
 
 // The operands are the cells, then the sums or those of a sum.

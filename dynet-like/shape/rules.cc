@@ -45,7 +45,9 @@ Dim broadcast_all(Dims xs) {
   if (xs.empty()) broken("needs at least one operand", Kind::argument);
   if (xs.size() == 2) return broadcast(*xs[0], *xs[1]);
   Dim r = *xs[0];
-  for (const Dim* x : xs.subspan(1)) r = broadcast(r, *x);
+  const Dim* last = xs[0];
+  for (const Dim* x : xs)
+    if (x != last) r = broadcast(r, *(last = x));
   return r;
 }
 
