@@ -47,7 +47,7 @@ inline void add_attributes(PodVector<std::uint64_t>& attrs, const Attributes& at
 [[gnu::noinline]] void find_shape(GraphState& s, const OpForm& form, shape::Dims dims,
                                   std::uint32_t planning, const Attributes& attributes,
                                   const std::uint64_t* words, NodeKindTable::Recent& recent,
-                                  bool known, SourceLocation at) {
+                                  bool known, const SourceLocation& at) {
   const Dim dim = form.shape.value(Operands{dims, attributes.bytes, attributes.payload});
   const Dim* const shape = s.shapes.find(dim, recent.shape);
   if (const char* why_not =
@@ -70,7 +70,7 @@ bool reads_seconds_in_place(const OpForm& form, std::size_t k) {
 template <class GetOperand>
 [[gnu::noinline]] Expression add_over_aliases(GraphState& s, const OpForm& form, std::size_t arity,
                                               GetOperand&& operand, const Attributes& attributes,
-                                              SourceLocation at) {
+                                              const SourceLocation& at) {
   const GraphStore& g = s.store;
   const auto nodes = static_cast<NodeId>(g.nodes.size());
   const std::size_t args = g.args.size(), attrs = g.attrs.size();
@@ -97,7 +97,7 @@ template <class GetOperand>
 template <bool transfer = false, class GetOperand>
 inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t arity,
                               GetOperand&& operand, const Dim** dims, std::uint32_t flags,
-                              const Attributes& attributes, SourceLocation at) {
+                              const Attributes& attributes, const SourceLocation& at) {
   GraphStore& g = s.store;
   const std::size_t id = g.nodes.size();
   g.nodes.reserve(id + 1);
@@ -188,7 +188,8 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
 }
 
 // Node flags of a device.
-std::uint32_t device_flags(GraphState& s, Device* device, const char* name, SourceLocation at) {
+std::uint32_t device_flags(GraphState& s, Device* device, const char* name,
+                           const SourceLocation& at) {
   try {
     return s.device_flags(s.device_index(device));
   } catch (const DeviceError& e) {
@@ -200,7 +201,7 @@ std::uint32_t device_flags(GraphState& s, Device* device, const char* name, Sour
 
 // The graph of operand 0, to which all operands must belong. The state is not accessed until
 // operand 0 is known to be live: it may belong to a graph of another thread by now.
-GraphState& state_of_first(const char* name, const Expression& e, SourceLocation at) {
+GraphState& state_of_first(const char* name, const Expression& e, const SourceLocation& at) {
   if (!e.state || !e.state->holds(e.i, e.serial)) [[unlikely]]
     throw_bad_operand(name, 0, e, nullptr, at);
   return *e.state;
@@ -209,7 +210,7 @@ GraphState& state_of_first(const char* name, const Expression& e, SourceLocation
 // Adds a node with any number of operands.
 template <class GetOperand>
 inline Expression add_listed(const OpForm& form, std::size_t arity, GetOperand&& operand,
-                             const Attributes& attributes, SourceLocation at) {
+                             const Attributes& attributes, const SourceLocation& at) {
   if (arity == 0) [[unlikely]]
     throw_no_operand(form.name, at);
   GraphState& s = state_of_first(form.name, operand(0), at);
@@ -225,7 +226,7 @@ static_assert(sizeof(Node) == 16 + 2 * sizeof(void*));
 std::size_t no_aux(const GraphStore&, const Node&) { return 0; }
 
 Expression add_node(const OpForm& form, const Expression& x, const Attributes& attributes,
-                    SourceLocation at) {
+                    const SourceLocation& at) {
   const Dim* dims[1];
   return add_checked(
       state_of_first(form.name, x, at), form, 1,
@@ -233,7 +234,7 @@ Expression add_node(const OpForm& form, const Expression& x, const Attributes& a
 }
 
 Expression add_node(const OpForm& form, const Expression& x, const Expression& y,
-                    const Attributes& attributes, SourceLocation at) {
+                    const Attributes& attributes, const SourceLocation& at) {
   const Dim* dims[2];
   return add_checked(
       state_of_first(form.name, x, at), form, 2,
@@ -241,7 +242,7 @@ Expression add_node(const OpForm& form, const Expression& x, const Expression& y
 }
 
 Expression add_node(const OpForm& form, std::span<const Expression> operands,
-                    const Attributes& attributes, SourceLocation at) {
+                    const Attributes& attributes, const SourceLocation& at) {
   return add_listed(
       form, operands.size(), [&](std::size_t k) -> const Expression& { return operands[k]; },
       attributes, at);
@@ -249,7 +250,7 @@ Expression add_node(const OpForm& form, std::span<const Expression> operands,
 
 Expression add_node(const OpForm& form, std::span<const Expression> operands,
                     std::span<const Expression> more, const Attributes& attributes,
-                    SourceLocation at) {
+                    const SourceLocation& at) {
   const std::size_t first = operands.size();
   return add_listed(
       form, first + more.size(),
@@ -258,7 +259,7 @@ Expression add_node(const OpForm& form, std::span<const Expression> operands,
 }
 
 Expression add_node(ComputationGraph& graph, const OpForm& form, const Attributes& attributes,
-                    SourceLocation at, Device* device) {
+                    const SourceLocation& at, Device* device) {
   GraphState& s = state_of(graph);
   std::uint32_t flags = 0;
   if (device) [[unlikely]]
@@ -275,7 +276,8 @@ Expression add_node(ComputationGraph& graph, const OpForm& form, const Attribute
       nullptr, flags, attributes, at);
 }
 
-Expression add_transfer(const OpForm& form, const Expression& x, Device* to, SourceLocation at) {
+Expression add_transfer(const OpForm& form, const Expression& x, Device* to,
+                        const SourceLocation& at) {
   GraphState& s = state_of_first(form.name, x, at);
   const std::uint32_t flags = device_flags(s, to, form.name, at);
   const TransferAttr way{s.store.devices[(flags & Node::kDeviceBits) >> Node::kFirstDeviceBit],

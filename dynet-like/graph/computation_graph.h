@@ -217,20 +217,22 @@ class ComputationGraph {
 /// an error the graph is unchanged. Every operation calls it, including operations defined by
 /// users.
 Expression add_node(const OpForm& form, Span<const Expression> operands,
-                    const Attributes& attributes, SourceLocation at);
+                    const Attributes& attributes, const SourceLocation& at);
 /// The same for operands in two lists.
 Expression add_node(const OpForm& form, Span<const Expression> operands,
-                    Span<const Expression> more, const Attributes& attributes, SourceLocation at);
+                    Span<const Expression> more, const Attributes& attributes,
+                    const SourceLocation& at);
 Expression add_node(const OpForm& form, const Expression& x, const Attributes& attributes,
-                    SourceLocation at);
+                    const SourceLocation& at);
 Expression add_node(const OpForm& form, const Expression& x, const Expression& y,
-                    const Attributes& attributes, SourceLocation at);
+                    const Attributes& attributes, const SourceLocation& at);
 /// Adds a node without operands on `device`, or on the graph's own device if null. Throws
 /// DeviceError if the device cannot be used.
 Expression add_node(ComputationGraph& graph, const OpForm& form, const Attributes& attributes,
-                    SourceLocation at, Device* device = nullptr);
+                    const SourceLocation& at, Device* device = nullptr);
 /// Adds a node of Kind::transfer: a copy of `x` on the device `to`.
-Expression add_transfer(const OpForm& form, const Expression& x, Device* to, SourceLocation at);
+Expression add_transfer(const OpForm& form, const Expression& x, Device* to,
+                        const SourceLocation& at);
 /// The device of an expression; null if it is empty or stale.
 Device* device_of(const Expression& e);
 /// Draws a key for the random draws of a new node of this graph.

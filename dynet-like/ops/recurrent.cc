@@ -165,12 +165,13 @@ LSTMCellState both_results(const Expression& node) {
 
 // The operands are the cells, then the sums or those of a sum.
 LSTMCellState add_cell(const OpForm& form, std::span<const Expression> cells,
-                       std::span<const Expression> sums, float forget_bias, SourceLocation at) {
+                       std::span<const Expression> sums, float forget_bias,
+                       const SourceLocation& at) {
   return both_results(add_node(form, cells, sums, LstmGatesAttr{forget_bias, cells.size()}, at));
 }
 
 LSTMCellState step_of(std::span<const Expression> sums, std::span<const Expression> cells,
-                      float forget_bias, SourceLocation at) {
+                      float forget_bias, const SourceLocation& at) {
   if (cells.size() <= kMostChildren)
     return add_cell(kSteps[cells.size()], cells, sums, forget_bias, at);
   std::vector<Expression> all(cells.begin(), cells.end());
