@@ -244,17 +244,18 @@ Expression add_node(const OpForm& form, const Expression& x, const Expression& y
 Expression add_node(const OpForm& form, std::span<const Expression> operands,
                     const Attributes& attributes, const SourceLocation& at) {
   return add_listed(
-      form, operands.size(), [&](std::size_t k) -> const Expression& { return operands[k]; },
-      attributes, at);
+      form, operands.size(),
+      [from = operands.data()](std::size_t k) -> const Expression& { return from[k]; }, attributes,
+      at);
 }
 
 Expression add_node(const OpForm& form, std::span<const Expression> operands,
                     std::span<const Expression> more, const Attributes& attributes,
                     const SourceLocation& at) {
-  const std::size_t first = operands.size();
   return add_listed(
-      form, first + more.size(),
-      [&](std::size_t k) -> const Expression& { return k < first ? operands[k] : more[k - first]; },
+      form, operands.size() + more.size(),
+      [from = operands.data(), first = operands.size(), then = more.data()](
+          std::size_t k) -> const Expression& { return k < first ? from[k] : then[k - first]; },
       attributes, at);
 }
 
