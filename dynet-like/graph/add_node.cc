@@ -60,6 +60,19 @@ inline void add_attributes(PodVector<std::uint64_t>& attrs, const Attributes& at
                  (attributes.size + attributes.payload_size + 7) / 8);
 }
 
+// A cache entry of the node kinds, and whether it is that of a node.
+struct KnownKind {
+  NodeKindTable::Recent* entry;
+  bool known;
+};
+[[gnu::noinline]] KnownKind find_second(GraphState& s, NodeKindTable::Recent& first,
+                                        const OpForm& form, shape::Dims dims,
+                                        std::uint32_t planning, const std::uint64_t* words) {
+  NodeKindTable::Recent& entry = s.kinds.second(first);
+  return {&entry, entry.is_of(form, dims.data(), dims.size(), planning) &&
+                      entry.has_words(words, form.batch.value.attribute_bytes / 8)};
+}
+
 // Whether a form can read operand k where it lies if that is the second result of its node. Other
 // operands must be nodes: those that a batch shares have gradients of their own.
 bool reads_seconds_in_place(const OpForm& form, std::size_t k) {
@@ -150,9 +163,13 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
     word = words[0];
   else if (arity == 0 && attributes.size)
     word = words[attributes.size > 8];
-  NodeKindTable::Recent& kind = s.kinds.recent(form, dims, arity, word);
-  const bool known =
-      kind.is_of(form, dims, arity, planning) && kind.has_words(words, attribute_words);
+  KnownKind found{&s.kinds.recent(form, dims, arity, word), false};
+  found.known = found.entry->is_of(form, dims, arity, planning) &&
+                found.entry->has_words(words, attribute_words);
+  if (!found.known && found.entry->form) [[unlikely]]
+    found = find_second(s, *found.entry, form, {dims, arity}, planning, words);
+  const bool known = found.known;
+  NodeKindTable::Recent& kind = *found.entry;
   const auto has_shape = [&] {
     return form.has_shape &&
            form.has_shape(*kind.shape, {{dims, arity}, attributes.bytes, attributes.payload});

@@ -73,13 +73,15 @@ class NodeKindTable {
 
   /// The kind of a node, below `size()`; a new kind gets the next number.
   std::uint32_t find(const Asked& node);
-  /// Cache entry for a node; another entry may occupy it. `word` is one of the attributes.
+  /// Cache entry for a node; another kind may occupy it, then there is a second one. `word` is one
+  /// of the attributes.
   Recent& recent(const OpForm& form, const Dim* const* dims, std::size_t n, std::uint64_t word) {
     auto h = reinterpret_cast<std::uintptr_t>(&form) ^ word;
     for (std::size_t k = 0; k < std::min(n, Recent::kMostOperands); ++k)
       h = std::rotl(h, 9) + reinterpret_cast<std::uintptr_t>(dims[k]);
     return recent_[h * 0x9e3779b97f4a7c15u >> 56];
   }
+  Recent& second(const Recent& first) { return recent_[(&first - recent_.data()) ^ 1]; }
   /// Stores the result for `node`, which has `all_words` words of attributes, in `recent`.
   void note(Recent& recent, const Asked& node, std::size_t all_words);
   /// Equal for nodes of one kind.

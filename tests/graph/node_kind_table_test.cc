@@ -207,6 +207,36 @@ TEST_CASE("a cache entry is of one form, its shapes and flags, and dropped by fo
   CHECK(table.size() == 0);
 }
 
+namespace {
+
+struct WordAttr {
+  std::uint64_t word;
+};
+int rules = 0;
+Dim counted(const Operands& x) {
+  ++rules;
+  return x[0];
+}
+
+}  // namespace
+
+TEST_CASE("two kinds with the same cache entry both skip the shape rule") {
+  const OpForm f = form(counted, BatchRule::each(sizeof(WordAttr)));
+  ComputationGraph g;
+  const Expression x = zeros(g, {3});
+  NodeKindTable& kinds = x.state->kinds;
+  const Dim* const dims[] = {&x.state->store.nodes[x.i].dim};
+  const auto entry = [&](std::uint64_t word) { return &kinds.recent(f, dims, 1, word); };
+  std::uint64_t first = 0, second = 0;
+  while (entry(first)->form || kinds.second(*entry(first)).form) ++first;
+  for (second = first + 1; entry(second) != entry(first);) ++second;
+  rules = 0;
+  for (int time = 0; time < 3; ++time)
+    CHECK(number(add_node(f, x, WordAttr{first}, {})) !=
+          number(add_node(f, x, WordAttr{second}, {})));
+  CHECK(rules == 2);
+}
+
 TEST_CASE("node kinds are found among many, by distributed hashes") {
   NodeKindTable table;
   const OpForm f = form(one, BatchRule::each(8));
