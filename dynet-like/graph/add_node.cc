@@ -88,10 +88,15 @@ template <class GetOperand>
   const auto nodes = static_cast<NodeId>(g.nodes.size());
   const std::size_t args = g.args.size(), attrs = g.attrs.size();
   std::vector<Expression> operands;
+  for (std::size_t k = 0; k < arity; ++k) {
+    const Expression& e = operand(k);
+    if (e.state != &s || !s.holds(e.i, e.serial)) throw_bad_operand(form.name, k, e, &s, at);
+    if (e.result) check_result(form.name, e, at);
+    operands.push_back(e);
+  }
   try {
     for (std::size_t k = 0; k < arity; ++k) {
-      operands.push_back(operand(k));
-      Expression& e = operands.back();
+      Expression& e = operands[k];
       if (e.result && !reads_seconds_in_place(form, k))
         e = add_node(*g.nodes[e.i].form->second_result, e, {}, at);
     }

@@ -13,7 +13,8 @@ namespace dynet {
 /// y_{i,j,o} = b_o + sum_{a,e,c} f_{a,e,c,o} x_{i s_0 + a, j s_1 + e, c}: image {H,W,Ci}, filter
 /// {h,w,Ci,Co}, bias {Co} and two strides s give {H',W',Co}. With is_valid there is no padding and
 /// H' = floor((H - h) / s_0) + 1; otherwise the image is padded with zeros, half of them, rounded
-/// down, before it, such that H' = ceil(H / s_0).
+/// down, before it, such that H' = ceil(H / s_0). On a CPU the rounding error of 3x3 filters is
+/// relative to the largest number nearby, even where its tap is zero (Winograd's F(2x2, 3x3)).
 Expression conv2d(const Expression& x, const Expression& f, const std::vector<unsigned>& stride,
                   bool is_valid = true, SourceLocation at = SourceLocation::current());
 Expression conv2d(const Expression& x, const Expression& f, const Expression& b,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -244,27 +245,29 @@ void conv2d_forward(const Batch<T>& b) {
 
 namespace {
 
-// True if all filters of a batch are finite: zero padding times infinity would be NaN.
-bool finite_filters(const GradientBatch<T>& b) {
-  const T* last = nullptr;
-  for (std::size_t i = 0; i < b.count; ++i) {
-    if (!b.d_in(0, i) || std::exchange(last, b.in(1, i)) == b.in(1, i)) continue;
-    if (!std::all_of(last, last + b.dim(1).size(), [](T x) { return std::isfinite(x); }))
-      return false;
-  }
-  return true;
-}
-
 void image_gradients(const GradientBatch<T>& b, const Operands& o) {
   if (std::none_of(b.d_ins, b.d_ins + b.count, [](const T* dx) { return dx; })) return;
-  const bool direct = DirectConvolution<T>::suits_gradient(o.rows, o.cols, o.channels, o.filters) &&
-                      finite_filters(b);
+  const bool direct = DirectConvolution<T>::suits_gradient(o.rows, o.cols, o.channels, o.filters);
+  const T* last = nullptr;
+  bool last_is_finite = true;
+  const auto is_finite = [&](const T* f) {
+    if (std::exchange(last, f) != f)
+      last_is_finite = std::all_of(f, f + o.taps * o.filters, [](T x) { return std::isfinite(x); });
+    return last_is_finite;
+  };
+  std::optional<WindowConvolution> windows;  // zero padding times infinity would be NaN
   o.by(direct, [&](auto&& c) {
     for (std::size_t i = 0; i < b.count; ++i)
       if (T* const dx = b.d_in(0, i))
         for (std::size_t e = 0; e < b.dim().bd; ++e) {
           const bool add = b.add(0, i) || (e > 0 && b.dim(0).bd == 1);
-          c.image_gradient(add, o.f(i, e), b.d_out(i) + o.of_y(e), dx + o.of_x(e));
+          const T *const f = o.f(i, e), *const dy = b.d_out(i) + o.of_y(e);
+          if (!direct || is_finite(f)) {
+            c.image_gradient(add, f, dy, dx + o.of_x(e));
+          } else {
+            if (!windows) windows.emplace(o.rows, o.cols, o.channels, o.filters);
+            windows->image_gradient(add, f, dy, dx + o.of_x(e));
+          }
         }
   });
 }

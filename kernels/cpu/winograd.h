@@ -86,7 +86,8 @@ template <class Transform, class V>
 /// convolutional neural networks, CVPR 2016, section 4.1): a tile of 2x2 results costs 16
 /// multiplications for each channel and filter instead of 36. Images are transposed so that
 /// vectors run along channels; place q of the 16 of all tiles is one product of matrices. The
-/// transforms make NaN of infinities: such images are left to DirectConvolution.
+/// transforms make NaN of infinities: such images are left to DirectConvolution. The error is
+/// relative to the largest number of a tile, even where a tap is zero or does not read it.
 template <class T>
 class WinogradConvolution {
  public:
@@ -94,10 +95,11 @@ class WinogradConvolution {
                       std::size_t filters)
       : rows_(rows), cols_(cols), channels_(channels), filters_(filters) {}
 
+  /// Whether it pays off where DirectConvolution::suits.
   static bool suits(const shape::Sliding& rows, const shape::Sliding& cols, std::size_t channels,
                     std::size_t filters) {
     const auto side = [](const shape::Sliding& s) {
-      return s.size == 3 && s.stride == 1 && s.out >= kFewest && s.in >= kFewest;
+      return s.size == 3 && s.stride == 1 && s.out >= kFewest;
     };
     return side(rows) && side(cols) && std::min(channels, filters) >= kFewestChannels;
   }
@@ -164,13 +166,13 @@ class WinogradConvolution {
     for (std::size_t c = 0; c < channels_; ++c)
       in_vectors<T>(filters_, [&](std::size_t k, auto part) {
         V u[kPlaces], g[kTaps];
-        for (std::size_t q = 0; q < kPlaces; ++q) {
+        for (std::size_t q = 0; q < kPlaces; ++q)
           u[q] = L::load(sums_.data() + (q * channels_ + c) * filters_ + k, part);
-          bad += u[q] - u[q];
-        }
         winograd::transform<winograd::FilterGradient>(u, g);
-        for (std::size_t tap = 0; tap < kTaps; ++tap)
+        for (std::size_t tap = 0; tap < kTaps; ++tap) {
+          bad += g[tap] - g[tap];
           L::store(by_tap_.data() + (c * kTaps + tap) * filters_ + k, g[tap], part);
+        }
       });
     if (is_finite(bad)) return by_tap_.data();
     for (std::size_t k = 0; k < summed_.size(); ++k)
@@ -182,7 +184,8 @@ class WinogradConvolution {
   using L = Lanes<T>;
   using V = typename L::V;
   using Numbers = PodVector<T>;
-  static constexpr std::size_t kTaps = 9, kPlaces = 16, kFewest = 4, kFewestChannels = 16;
+  static constexpr std::size_t kTaps = 9, kPlaces = 16, kFewestChannels = 16;
+  static constexpr std::size_t kFewest = 4;  // results along a side: three half fill their tiles
   static constexpr std::size_t kBytes = std::size_t{1} << 19;  // of the tiles that are held
 
   // Places of an image in memory, and the rows and columns of padding before it.

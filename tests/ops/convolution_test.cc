@@ -327,6 +327,43 @@ TEST_CASE("convolution: infinities reach only the taps and places that read them
     }
 }
 
+TEST_CASE("convolution: gradients of a filter as large as a float can be") {
+  const float large = 2e38f;
+  ParameterCollection model;
+  Parameter px = model.add_parameters({8, 8, 16}), pf = model.add_parameters({3, 3, 16, 16});
+  std::vector<float> x(8 * 8 * 16, 0.0f), dy(6 * 6 * 16, 0.0f);
+  x[6 * 8 + 2] = large;
+  dy[4 * 6 + 2] = 1;
+  px.set_value(x);
+  ComputationGraph g;
+  const Expression y = conv2d(parameter(g, px), parameter(g, pf), {1, 1}, true);
+  g.backward(dot_product(y, input(g, Dim({6, 6, 16}), dy)));
+  const std::vector<float> df = as_vector(pf.gradients());
+  for (unsigned tap = 0; tap < df.size(); ++tap) CHECK(df[tap] == (tap == 6 ? large : 0));
+}
+
+TEST_CASE("convolution: the gradient of an image does not depend on the filters of others") {
+  constexpr unsigned kImage = 6 * 7 * 16, kFilter = 9 * 16 * 16;
+  ParameterCollection model;
+  Parameter images = model.add_parameters({6, 7, 16, 2});
+  Parameter filters = model.add_parameters({3, 3, 16, 32});
+  std::vector<float> taps = as_vector(*filters.values());
+  taps[kFilter + 9] = std::numeric_limits<float>::infinity();
+  filters.set_value(taps);
+  const auto gradient = [&](unsigned count) {
+    model.reset_gradient();
+    ComputationGraph g;
+    const Expression x = pick_range(parameter(g, images), 0, count, 3);
+    const Expression f = pick_range(parameter(g, filters), 0, 16 * count, 3);
+    g.backward(sum_batches(sum_elems(conv2d(reshape(x, Dim({6, 7, 16}, count)),
+                                            reshape(f, Dim({3, 3, 16, 16}, count)), {1, 1}))));
+    std::vector<float> dx = as_vector(images.gradients());
+    dx.resize(kImage);
+    return dx;
+  };
+  CHECK(gradient(2) == gradient(1));
+}
+
 TEST_CASE("convolution: an image has the same results and gradients in any company") {
   constexpr unsigned kSize = 6 * 7 * 16;
   ParameterCollection model;
