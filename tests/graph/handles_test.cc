@@ -236,4 +236,24 @@ TEST_CASE("get_value and get_gradient return tensors of the graph's expressions"
   CHECK(g.print_graphviz() == out.str());
 }
 
+TEST_CASE("all operands are checked before the second result of one becomes a node") {
+  ComputationGraph g, elsewhere;
+  const auto cell = [](ComputationGraph& graph) {
+    return lstm_cell(zeros(graph, {4}), {zeros(graph, {1})}).c;
+  };
+  std::vector<Expression> operands(18, cell(g));
+  const std::size_t nodes = g.size();
+  operands[17] = cell(elsewhere);
+  CHECK_THROWS_AS(sum(operands), StaleExpressionError);
+  elsewhere.clear();
+  CHECK_THROWS_AS(sum(operands), StaleExpressionError);
+  CHECK_THROWS_AS(
+      affine_transform({operands[0], operands[0], operands[17], operands[17], operands[0]}),
+      StaleExpressionError);
+  operands[17] = Expression(&g, 0);
+  operands[17].result = 1;  // of a node that has one result
+  CHECK_THROWS_AS(concatenate(operands), ArgumentError);
+  CHECK(g.size() == nodes);
+}
+
 }  // namespace handles_test

@@ -563,21 +563,6 @@ TEST_CASE("the second result of a cell is an operand like any other") {
   wrong = parameter(g, w);
   wrong.result = 1;
   CHECK_THROWS_AS(tanh(wrong), ArgumentError);
-  // All operands are checked before one is made a node of its own.
-  ComputationGraph elsewhere;
-  std::vector<Expression> operands(18, s.c);
-  operands[17] = lstm_cell(zeros(elsewhere, {4}), {zeros(elsewhere, {1})}).c;
-  const std::size_t nodes = g.size();
-  CHECK_THROWS_AS(sum(operands), StaleExpressionError);
-  operands[17] = wrong;
-  CHECK_THROWS_AS(concatenate(operands), ArgumentError);
-  elsewhere.clear();
-  operands[17] = lstm_cell(zeros(elsewhere, {4}), {zeros(elsewhere, {1})}).c;
-  elsewhere.clear();
-  CHECK_THROWS_AS(sum(operands), StaleExpressionError);
-  CHECK_THROWS_AS(affine_transform({s.c, s.c, operands[17], operands[17], s.c}),
-                  StaleExpressionError);
-  CHECK(g.size() == nodes);
   // A minus infinity in a cell masks what reads the cell.
   g.set_check_validity(true);
   const float masked = -std::numeric_limits<float>::infinity();
