@@ -140,22 +140,22 @@ class WinogradConvolution {
     if (first) summed_.clear();
     summed_.push_back({x, dy});
     sums_.resize_uninitialized(kPlaces * channels_ * filters_);
-    const T* const image_by_place = by_place(image(), channels_, x, x_);
-    const T* const dy_by_place = by_place(result(), filters_, dy, y_);
+    const T* const image_by_pixel = by_pixel(image(), channels_, x, x_);
+    const T* const dy_by_pixel = by_pixel(result(), filters_, dy, y_);
     list_windows(image(), channels_, result(), 4, image_windows_);
     list_windows(result(), filters_, result(), 2, result_windows_);
     for_tiles(result(), [&](const Tiles& tiles) {
-      spread<winograd::Image>(image_windows_, channels_, image_by_place, tiles, v_);
-      spread<winograd::ResultGradient>(result_windows_, filters_, dy_by_place, tiles, m_);
-      places_.clear();
+      spread<winograd::Image>(image_windows_, channels_, image_by_pixel, tiles, v_);
+      spread<winograd::ResultGradient>(result_windows_, filters_, dy_by_pixel, tiles, m_);
+      offsets_.clear();
       for (std::size_t t = 0; t < tiles.count; ++t)
-        places_.push_back(static_cast<std::uint32_t>(t * channels_));
+        offsets_.push_back(static_cast<std::uint32_t>(t * channels_));
       set_adds(channels_, !first || tiles.first > 0);
       for (std::size_t q = 0; q < kPlaces; ++q) {
         aim(v_.data() + q * tiles.step(channels_), 1, sums_.data() + q * channels_ * filters_,
             filters_, channels_);
         multiply_at<T>(filters_, tiles.count, channels_, m_.data() + q * tiles.step(filters_),
-                       in_.data(), places_.data(), out_.data(), adds_.data());
+                       in_.data(), offsets_.data(), out_.data(), adds_.data());
       }
     });
   }
@@ -188,7 +188,7 @@ class WinogradConvolution {
   static constexpr std::size_t kFewest = 4;  // results along a side: three half fill their tiles
   static constexpr std::size_t kBytes = std::size_t{1} << 19;  // of the tiles that are held
 
-  // Places of an image in memory, and the rows and columns of padding before it.
+  // Pixels of an image in memory, and the rows and columns of padding before it.
   struct Plane {
     std::size_t rows, cols, rows_before, cols_before;
     std::size_t size() const { return rows * cols; }
@@ -201,7 +201,7 @@ class WinogradConvolution {
       return ((count * n + L::kWidth - 1) / L::kWidth | 1) * L::kWidth;
     }
   };
-  // Positions of the numbers of each tile's window in an image by place.
+  // Positions of the numbers of each tile's window in an image by pixel.
   using Windows = PodVector<std::uint32_t>;
 
   Plane image() const { return {rows_.in, cols_.in, rows_.before, cols_.before}; }
@@ -216,15 +216,15 @@ class WinogradConvolution {
     return true;
   }
 
-  // The image with its n channels side by side at each place, and behind it zeros.
-  static const T* by_place(const Plane& plane, std::size_t n, const T* image, Numbers& to) {
+  // The image with its n channels side by side at each pixel, and behind it zeros.
+  static const T* by_pixel(const Plane& plane, std::size_t n, const T* image, Numbers& to) {
     to.resize_uninitialized((plane.size() + 1) * n);
     transpose(plane.size(), n, image, to.data());
     std::fill_n(to.data() + plane.size() * n, n, T(0));
     return to.data();
   }
 
-  // Lists the windows of `side` x `side` places for the tiles of the results, once.
+  // Lists the windows of `side` x `side` pixels for the tiles of the results, once.
   static const Windows& list_windows(const Plane& plane, std::size_t n, const Plane& results,
                                      std::size_t side, Windows& to) {
     if (!to.empty()) return to;
@@ -274,21 +274,21 @@ class WinogradConvolution {
               Numbers& numbers) const {
     constexpr std::size_t kIn = Transform::kIn * Transform::kIn;
     const std::size_t step = tiles.step(n);
-    const std::uint32_t* places = windows.data() + tiles.first * kIn;
+    const std::uint32_t* pixels = windows.data() + tiles.first * kIn;
     T* to = numbers.data();
-    for (std::size_t t = 0; t < tiles.count; ++t, places += kIn, to += n)
+    for (std::size_t t = 0; t < tiles.count; ++t, pixels += kIn, to += n)
       in_vectors<T>(
           n, [=](std::size_t k, auto part) __attribute__((always_inline)) {
             V d[kIn], v[kPlaces];
 #pragma GCC unroll 16
-            for (std::size_t q = 0; q < kIn; ++q) d[q] = L::load(image + places[q] + k, part);
+            for (std::size_t q = 0; q < kIn; ++q) d[q] = L::load(image + pixels[q] + k, part);
             winograd::transform<Transform>(d, v);
 #pragma GCC unroll 16
             for (std::size_t q = 0; q < kPlaces; ++q) L::store(to + q * step + k, v[q], part);
           });
   }
 
-  // Results of tiles, by place. Adds zero to `bad` if they are finite.
+  // Results of tiles, by pixel. Adds zero to `bad` if they are finite.
   void gather(const Plane& plane, std::size_t n, const Tiles& tiles, const T* bias, T* to,
               V& bad) const {
     const std::size_t step = tiles.step(n), right = plane.rows * n;
@@ -319,7 +319,7 @@ class WinogradConvolution {
   bool convolve(const Plane& from, const Plane& results, Windows& windows, std::size_t n,
                 std::size_t m, const T* image, const Numbers& filters, const T* bias, bool add,
                 T* to) {
-    const T* const x = by_place(from, n, image, x_);
+    const T* const x = by_pixel(from, n, image, x_);
     list_windows(from, n, results, 4, windows);
     y_.resize_uninitialized(results.size() * m);
     V bad{};
@@ -357,9 +357,9 @@ class WinogradConvolution {
   Numbers by_tap_, forward_, gradient_, sums_;
   const T *forward_of_ = nullptr, *gradient_of_ = nullptr;  // filters transformed last
   Windows image_windows_, result_windows_, turned_windows_;
-  Numbers x_, y_, v_, m_;                              // by place, and by tile
+  Numbers x_, y_, v_, m_;                              // by pixel, and by tile
   std::vector<std::pair<const T*, const T*>> summed_;  // x and dy
-  PodVector<std::uint32_t> places_;
+  PodVector<std::uint32_t> offsets_;
   PodVector<const T*> in_;  // columns of a product
   PodVector<T*> out_;
   PodVector<bool> adds_;
