@@ -276,6 +276,7 @@ TEST_CASE("convolution: tiles of 2 x 2 results") {
     check_large(way, Dim({6, 11, 16}, 3), Dim({3, 3, 16, 16}));    // a filter for all images
     check_large(way, Dim({7, 6, 17}), Dim({3, 3, 17, 24}, 2));     // two filters for one image
     check_large(way, Dim({8, 6, 20}, 2), Dim({3, 3, 20, 17}, 2));  // one for each
+    check_large({{2, 1}, valid}, Dim({9, 9, 16}), Dim({3, 3, 16, 17}));  // no such tiles
   }
   check_large({{1, 1}, false}, Dim({51, 38, 40}), Dim({3, 3, 40, 33}));  // in several blocks
 }
@@ -340,6 +341,38 @@ TEST_CASE("convolution: gradients of a filter as large as a float can be") {
   g.backward(dot_product(y, input(g, Dim({6, 6, 16}), dy)));
   const std::vector<float> df = as_vector(pf.gradients());
   for (unsigned tap = 0; tap < df.size(); ++tap) CHECK(df[tap] == (tap == 6 ? large : 0));
+}
+
+TEST_CASE("convolution: gradients of filters over images with infinities") {
+  constexpr unsigned kFilter = 9 * 16 * 16;
+  ParameterCollection model;
+  Parameter images = model.add_parameters({6, 7, 16, 2});
+  Parameter filters = model.add_parameters({3, 3, 16, 32});
+  std::vector<float> pixels = as_vector(*images.values());
+  pixels[6 * 7 * 16 + 9] = std::numeric_limits<float>::infinity();  // in the second image
+  images.set_value(pixels);
+  const auto gradient = [&](unsigned first, unsigned count, unsigned filter, unsigned own) {
+    model.reset_gradient();
+    ComputationGraph g;
+    const Expression x =
+        reshape(pick_range(parameter(g, images), first, first + count, 3), Dim({6, 7, 16}, count));
+    const Expression f = pick_range(parameter(g, filters), 16 * filter, 16 * (filter + own), 3);
+    g.backward(sum_batches(sum_elems(conv2d(x, reshape(f, Dim({3, 3, 16, 16}, own)), {1, 1}))));
+    const std::vector<float> df = as_vector(filters.gradients());
+    return std::vector(df.begin() + filter * kFilter, df.begin() + (filter + own) * kFilter);
+  };
+  const std::vector<float> of_first = gradient(0, 1, 0, 1), of_second = gradient(1, 1, 1, 1);
+  const std::vector<float> each = gradient(0, 2, 0, 2), both = gradient(0, 2, 0, 1);
+  CHECK(std::equal(each.begin(), each.begin() + kFilter, of_first.begin()));
+  CHECK(std::equal(each.begin() + kFilter, each.end(), of_second.begin()));
+  unsigned infinite = 0;
+  for (unsigned tap = 0; tap < kFilter; ++tap) {
+    infinite += std::isinf(both[tap]);
+    CHECK(std::isinf(both[tap]) == std::isinf(of_second[tap]));
+    if (!std::isinf(both[tap]))
+      CHECK(both[tap] == Approx(of_first[tap] + of_second[tap]).margin(1e-4));
+  }
+  CHECK(infinite > 0);
 }
 
 TEST_CASE("convolution: the gradient of an image does not depend on the filters of others") {
