@@ -5,6 +5,7 @@
 #include <span>
 
 #include "dynet-like/graph/check.h"
+#include "dynet-like/graph/handle.h"
 #include "dynet-like/ops/broadcast.h"
 #include "dynet-like/ops/elementwise.h"
 #include "dynet-like/ops/families.h"
