@@ -79,6 +79,12 @@ bool reads_seconds_in_place(const OpForm& form, std::size_t k) {
   return k < Node::kMostSeconds && !form.batch.value.shares(k);
 }
 
+inline void check_operand(const GraphState& s, const char* name, std::size_t k, const Expression& e,
+                          const SourceLocation& at) {
+  if (e.state != &s || !s.holds(e.i, e.serial)) [[unlikely]]
+    throw_bad_operand(name, k, e, &s, at);
+}
+
 // Adds a node, and before it aliases of second results that it cannot read where they lie.
 template <class GetOperand>
 [[gnu::noinline]] Expression add_over_aliases(GraphState& s, const OpForm& form, std::size_t arity,
@@ -90,7 +96,7 @@ template <class GetOperand>
   std::vector<Expression> operands;
   for (std::size_t k = 0; k < arity; ++k) {
     const Expression& e = operand(k);
-    if (e.state != &s || !s.holds(e.i, e.serial)) throw_bad_operand(form.name, k, e, &s, at);
+    check_operand(s, form.name, k, e, at);
     if (e.result) check_result(form.name, e, at);
     operands.push_back(e);
   }
@@ -129,8 +135,7 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   std::uint32_t common = ~0u, seconds = 0;
   for (std::size_t k = 0; k < arity; ++k) {
     const Expression& e = operand(k);
-    if (k > 0 && (e.state != &s || !s.holds(e.i, e.serial))) [[unlikely]]
-      throw_bad_operand(form.name, k, e, &s, at);
+    if (k > 0) check_operand(s, form.name, k, e, at);
     const Node& n = g.nodes[e.i];
     if (e.result) [[unlikely]] {
       if (e.result != 1 || !n.form->second_result) check_result(form.name, e, at);  // throws
@@ -324,8 +329,7 @@ Dim detail::check_operands(const char* name, std::span<const Expression> xs,
   };
   bool one_device = true;
   for (std::size_t k = 0; k < xs.size(); ++k) {
-    if (xs[k].state != &s || !s.holds(xs[k].i, xs[k].serial))
-      throw_bad_operand(name, k, xs[k], &s, at);
+    check_operand(s, name, k, xs[k], at);
     s.dims[k] = &node(xs[k]).dim;
     one_device &= node(xs[k]).device_index() == node(xs[0]).device_index();
   }

@@ -225,9 +225,9 @@ class WinogradConvolution {
   }
 
   // Lists the windows of `side` x `side` pixels for the tiles of the results, once.
-  static const Windows& list_windows(const Plane& plane, std::size_t n, const Plane& results,
-                                     std::size_t side, Windows& to) {
-    if (!to.empty()) return to;
+  static void list_windows(const Plane& plane, std::size_t n, const Plane& results,
+                           std::size_t side, Windows& to) {
+    if (!to.empty()) return;
     for (std::size_t j = 0; j < results.cols; j += 2)
       for (std::size_t i = 0; i < results.rows; i += 2)
         for (std::size_t c = j - plane.cols_before; c != j + side - plane.cols_before; ++c)
@@ -236,7 +236,6 @@ class WinogradConvolution {
             to.push_back(
                 static_cast<std::uint32_t>((inside ? c * plane.rows + r : plane.size()) * n));
           }
-    return to;
   }
 
   // Calls f for blocks of nearly as many tiles, which have memory for their numbers.

@@ -343,88 +343,73 @@ TEST_CASE("convolution: gradients of a filter as large as a float can be") {
   for (unsigned tap = 0; tap < df.size(); ++tap) CHECK(df[tap] == (tap == 6 ? large : 0));
 }
 
-TEST_CASE("convolution: gradients of filters over images with infinities") {
-  constexpr unsigned kFilter = 9 * 16 * 16;
+namespace {
+
+constexpr unsigned kImage = 6 * 7 * 16, kFilter = 9 * 16 * 16;
+
+/// Results and gradients of minibatches of two images and two filters.
+struct Minibatch {
   ParameterCollection model;
   Parameter images = model.add_parameters({6, 7, 16, 2});
   Parameter filters = model.add_parameters({3, 3, 16, 32});
-  std::vector<float> pixels = as_vector(*images.values());
-  pixels[6 * 7 * 16 + 9] = std::numeric_limits<float>::infinity();  // in the second image
-  images.set_value(pixels);
-  const auto gradient = [&](unsigned first, unsigned count, unsigned filter, unsigned own) {
+  std::vector<float> y, dx, df;
+
+  static void put_infinity(Parameter& p, unsigned at) {
+    std::vector<float> values = as_vector(*p.values());
+    values[at] = std::numeric_limits<float>::infinity();
+    p.set_value(values);
+  }
+  /// Of `count` images with `own` filters.
+  void run(unsigned image, unsigned count, unsigned filter, unsigned own) {
     model.reset_gradient();
     ComputationGraph g;
-    const Expression x =
-        reshape(pick_range(parameter(g, images), first, first + count, 3), Dim({6, 7, 16}, count));
+    const Expression x = pick_range(parameter(g, images), image, image + count, 3);
     const Expression f = pick_range(parameter(g, filters), 16 * filter, 16 * (filter + own), 3);
-    g.backward(sum_batches(sum_elems(conv2d(x, reshape(f, Dim({3, 3, 16, 16}, own)), {1, 1}))));
-    const std::vector<float> df = as_vector(filters.gradients());
-    return std::vector(df.begin() + filter * kFilter, df.begin() + (filter + own) * kFilter);
-  };
-  const std::vector<float> of_first = gradient(0, 1, 0, 1), of_second = gradient(1, 1, 1, 1);
-  const std::vector<float> each = gradient(0, 2, 0, 2), both = gradient(0, 2, 0, 1);
-  CHECK(std::equal(each.begin(), each.begin() + kFilter, of_first.begin()));
-  CHECK(std::equal(each.begin() + kFilter, each.end(), of_second.begin()));
+    const Expression result =
+        conv2d(reshape(x, Dim({6, 7, 16}, count)), reshape(f, Dim({3, 3, 16, 16}, own)), {1, 1});
+    g.backward(sum_batches(sum_elems(result)));
+    y = as_vector(result.value());
+    dx = as_vector(images.gradients());
+    df = as_vector(filters.gradients());
+  }
+};
+std::vector<float> part(const std::vector<float>& v, unsigned k, std::size_t size) {
+  const auto begin = v.begin() + static_cast<std::ptrdiff_t>(k * size);
+  return {begin, begin + static_cast<std::ptrdiff_t>(size)};
+}
+
+}  // namespace
+
+TEST_CASE("convolution: gradients of filters over images with infinities") {
+  Minibatch m;
+  m.put_infinity(m.images, kImage + 9);
+  m.run(0, 1, 0, 1);
+  const std::vector<float> of_first = part(m.df, 0, kFilter);
+  m.run(1, 1, 1, 1);
+  const std::vector<float> of_second = part(m.df, 1, kFilter);
+  m.run(0, 2, 0, 2);
+  CHECK(part(m.df, 0, kFilter) == of_first);
+  CHECK(part(m.df, 1, kFilter) == of_second);
+  m.run(0, 2, 0, 1);
   unsigned infinite = 0;
   for (unsigned tap = 0; tap < kFilter; ++tap) {
-    infinite += std::isinf(both[tap]);
-    CHECK(std::isinf(both[tap]) == std::isinf(of_second[tap]));
-    if (!std::isinf(both[tap]))
-      CHECK(both[tap] == Approx(of_first[tap] + of_second[tap]).margin(1e-4));
+    infinite += std::isinf(m.df[tap]);
+    CHECK(std::isinf(m.df[tap]) == std::isinf(of_second[tap]));
+    if (!std::isinf(m.df[tap]))
+      CHECK(m.df[tap] == Approx(of_first[tap] + of_second[tap]).margin(1e-4));
   }
   CHECK(infinite > 0);
 }
 
-TEST_CASE("convolution: the gradient of an image does not depend on the filters of others") {
-  constexpr unsigned kImage = 6 * 7 * 16, kFilter = 9 * 16 * 16;
-  ParameterCollection model;
-  Parameter images = model.add_parameters({6, 7, 16, 2});
-  Parameter filters = model.add_parameters({3, 3, 16, 32});
-  std::vector<float> taps = as_vector(*filters.values());
-  taps[kFilter + 9] = std::numeric_limits<float>::infinity();
-  filters.set_value(taps);
-  const auto gradient = [&](unsigned count) {
-    model.reset_gradient();
-    ComputationGraph g;
-    const Expression x = pick_range(parameter(g, images), 0, count, 3);
-    const Expression f = pick_range(parameter(g, filters), 0, 16 * count, 3);
-    g.backward(sum_batches(sum_elems(conv2d(reshape(x, Dim({6, 7, 16}, count)),
-                                            reshape(f, Dim({3, 3, 16, 16}, count)), {1, 1}))));
-    std::vector<float> dx = as_vector(images.gradients());
-    dx.resize(kImage);
-    return dx;
-  };
-  CHECK(gradient(2) == gradient(1));
-}
-
 TEST_CASE("convolution: an image has the same results and gradients in any company") {
-  constexpr unsigned kSize = 6 * 7 * 16;
-  ParameterCollection model;
-  Parameter filter = model.add_parameters({3, 3, 16, 16});
-  Parameter images = model.add_parameters({6, 7, 16, 3});
-  std::vector<float> pixels = as_vector(*images.values());
-  pixels[kSize + 9] = std::numeric_limits<float>::infinity();  // in the second image
-  images.set_value(pixels);
-  const auto run = [&](unsigned first, unsigned count, std::vector<float>& dx) {
-    model.reset_gradient();
-    ComputationGraph g;
-    const Expression x = pick_range(parameter(g, images), first, first + count, 3);
-    const Expression y = conv2d(reshape(x, Dim({6, 7, 16}, count)), parameter(g, filter), {1, 1});
-    g.backward(sum_batches(sum_elems(y)));
-    dx = as_vector(images.gradients());
-    return as_vector(y.value());
-  };
-  std::vector<float> dx, dx_alone;
-  const std::vector<float> all = run(0, 3, dx);
-  for (const unsigned k : {0u, 2u}) {
-    const std::vector<float> alone = run(k, 1, dx_alone);
-    const std::size_t size = alone.size();
-    CHECK(std::equal(alone.begin(), alone.end(),
-                     all.begin() + static_cast<std::ptrdiff_t>(k * size)));
-    const auto part = [&](const std::vector<float>& v) {
-      return std::vector<float>(v.begin() + k * kSize, v.begin() + (k + 1) * kSize);
-    };
-    CHECK(part(dx) == part(dx_alone));
+  for (const bool in_image : {true, false}) {  // the infinity of the other image or filter
+    Minibatch m;
+    in_image ? m.put_infinity(m.images, kImage + 9) : m.put_infinity(m.filters, kFilter + 9);
+    m.run(0, 1, 0, 1);
+    const std::vector<float> y = m.y, dx = part(m.dx, 0, kImage);
+    m.run(0, 2, 0, in_image ? 1 : 2);
+    CHECK(part(m.y, 0, y.size()) == y);
+    CHECK(part(m.dx, 0, kImage) == dx);
   }
 }
 
