@@ -135,7 +135,8 @@ inline Expression add_checked(GraphState& s, const OpForm& form, std::size_t ari
   std::uint32_t common = ~0u, seconds = 0;
   for (std::size_t k = 0; k < arity; ++k) {
     const Expression& e = operand(k);
-    if (k > 0) check_operand(s, form.name, k, e, at);
+    if (k > 0 && (e.state != &s || !s.holds(e.i, e.serial))) [[unlikely]]
+      throw_bad_operand(form.name, k, e, &s, at);
     const Node& n = g.nodes[e.i];
     if (e.result) [[unlikely]] {
       if (e.result != 1 || !n.form->second_result) check_result(form.name, e, at);  // throws

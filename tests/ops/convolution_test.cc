@@ -359,7 +359,7 @@ struct Minibatch {
     values[at] = std::numeric_limits<float>::infinity();
     p.set_value(values);
   }
-  /// Of `count` images with `own` filters.
+  /// Runs `count` images with `own` filters, from these on.
   void run(unsigned image, unsigned count, unsigned filter, unsigned own) {
     model.reset_gradient();
     ComputationGraph g;
